@@ -38,7 +38,8 @@ export default defineConfig({
     globalSetup: ["test/support/model-server/model-server-setup.ts"],
     // Most of the time is spent waiting for leases, alarms and flushes.
     maxWorkers: 2,
-    testTimeout: 30_000,
+    // Above every wait of a test, which then says what it waited for.
+    testTimeout: 90_000,
     hookTimeout: 30_000,
   },
 });

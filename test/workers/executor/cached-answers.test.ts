@@ -4,7 +4,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { Fleet, type FleetOptions, NEVER } from "../support/fleet.ts";
 import { createRun, expectComplete, type ResultRow, rowsOf } from "../support/runs.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
-import { QUICK, restoreClock, service, setVars, skip, until } from "../support/service.ts";
+import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS, until } from "../support/service.ts";
 
 const READ_WRITE = { mode: "read-write", days: 30 } as const;
 const READ = { mode: "read", days: 30 } as const;
@@ -21,7 +21,7 @@ const open = (options: Partial<FleetOptions> = {}): void => {
 };
 beforeEach(() => {
   restoreClock();
-  setVars(QUICK);
+  setVars(STEADY);
   Object.assign(service, { TEST_KEY: "sk-cached-answers" });
   said = 0;
   model = new ScriptedModel({ latencyMs: 5, reply: () => `answer ${++said}` });
@@ -152,8 +152,9 @@ describe("two runs at once", { timeout: 120_000 }, () => {
       },
     });
     const configs = [await createRun({ ...SETTINGS, num_examples: 3 }), await createRun({ ...SETTINGS, num_examples: 3 })];
-    await until("one to be killed", async () => killed);
-    skip(60_000);
+    await until("one to be killed, and the other to have its answers", async () => killed && model.inFlight === 0);
+    skip(STEADY_LAPSE_MS);
+    for (const { run_id } of configs) await run(run_id).poke();
     const [a = [], b = []] = await Promise.all(configs.map(settled));
     expect(completions(a)).toEqual(completions(b));
     expect(model.total).toBe(6);

@@ -46,10 +46,11 @@ describe("the monitor of a run", () => {
     await modelServer.play({ faults: [{ fault: { kind: "never" } }] });
     fleet = new Fleet({ model: modelServer });
     const heartbeat_url = pingUrl("stall");
-    const { run_id } = await createRun({ model: "stall", base_url: modelServer.baseUrl, num_examples: 1, heartbeat_url, stall_minutes: 0.02 });
-    await until("the stall", async () => (await logOf(run_id)).some((line) => line.startsWith("WARNING Nothing has progressed for 0.02 min")));
+    const { run_id } = await createRun({ model: "stall", base_url: modelServer.baseUrl, num_examples: 1, heartbeat_url, stall_minutes: 0.04 });
+    await until("the stall", async () => (await logOf(run_id)).some((line) => line.startsWith("WARNING Nothing has progressed for 0.04 min")));
     const { total } = await seenOf("stall");
-    expect(total).toBeGreaterThan(2);
+    // Two dozen where nothing keeps the clock waiting.
+    expect(total).toBeGreaterThan(1);
     await pause(500);
     expect((await seenOf("stall")).total).toBeLessThanOrEqual(total + 1);
     expect((await viewOf(run_id)).status).toBe("RUNNING");

@@ -67,8 +67,8 @@ export function restoreClock(): void {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Looks until `look` gives something; fails after `ms`, saying what was waited for. */
-export async function until<T>(what: string, look: () => Promise<T | null | undefined | false>, ms = 20_000): Promise<T> {
+/** Looks until `look` gives something; fails after `ms`, saying what was waited for: three times what the slowest takes beside others on two cores. */
+export async function until<T>(what: string, look: () => Promise<T | null | undefined | false>, ms = 60_000): Promise<T> {
   const end = performance.now() + ms;
   for (;;) {
     const found = await look();

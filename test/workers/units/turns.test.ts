@@ -11,7 +11,7 @@ import type { State } from "../../../src/rollouts/types.ts";
 import { Fleet, type FleetOptions } from "../support/fleet.ts";
 import { createRun, rowsOf, viewOf } from "../support/runs.ts";
 import { neverAnswer, ScriptedModel } from "../support/scripted-model.ts";
-import { QUICK, restoreClock, service, setVars, skip, STEADY, until } from "../support/service.ts";
+import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS, until } from "../support/service.ts";
 
 /** How often a rollout was set up, over all tests. */
 let setups = 0;
@@ -67,11 +67,12 @@ const settings = { env_id: "talk", num_examples: 1, max_concurrent: 1, state_col
 
 describe("a rollout that takes longer than an executor", () => {
   it("of 48 turns of a minute crosses five slices of 12, and has one row, with its own time and usage", { timeout: 60_000 }, async () => {
-    // A minute is 60 ms here, and a slice has ten of them or fewer, as the machine is fast. Whoever comes after another executor comes an hour later.
+    // A minute is 60 ms here, and a slice has ten of them or fewer, as the machine is fast; the wall is further away than it would be, so that a
+    // machine which stands still for a moment cuts nobody off. Whoever comes after another executor comes an hour later.
     const seen = new Set<string>();
     begin({
       executors: 1,
-      budget: { requests: 1, slice: 12 * 60 * 0.8, wall: 14.5 * 60, unitDeadline: 13 * 60, keepTurns: 10 },
+      budget: { requests: 1, slice: 12 * 60 * 0.8, wall: 5_000, unitDeadline: 4_500, keepTurns: 10 },
       onRun: async ({ by, method, send }) => {
         const answer = await send();
         if (method === "claim") seen.add(by.id);
@@ -112,7 +113,6 @@ describe("a rollout that takes longer than an executor", () => {
 
 describe("executors that are killed", () => {
   it("lose the call in flight where each turn is kept, and no more: rollouts of several turns, scored as a group", { timeout: 60_000 }, async () => {
-    setVars(QUICK);
     begin({ executors: 2, budget: { requests: 4, keepTurns: 0 } });
     model.options = { latencyMs: 30, reply: () => "yes" };
     const config = await createRun({ ...settings, env_args: { turns: 12, examples: 3 }, num_examples: 3, rollouts_per_example: 3, max_concurrent: 8 });
@@ -122,6 +122,10 @@ describe("executors that are killed", () => {
       await until("calls", async () => model.total > before + 12 || (await viewOf(config.run_id)).phase === "settled", 15_000);
       lost += model.inFlight;
       for (const executor of fleet.living) executor.kill();
+      // What they had sent has arrived; then their leases are over, and nobody else's.
+      await viewOf(config.run_id);
+      skip(STEADY_LAPSE_MS);
+      await run(config.run_id).poke();
     }
     await fleet.settled(config.run_id, 40_000);
     const rows = await rowsOf(config);

@@ -68,6 +68,8 @@ export interface Env extends Cloudflare.Env {
   readonly CODE_WAIT_MS?: string;
   /** How long after a batch of requests was submitted it is looked at first, in milliseconds; later looks come ever later. Default five seconds. */
   readonly BATCH_LOOK_MS?: string;
+  /** For how long after somebody began to create a batch it may still come into the provider's list, in milliseconds; default two and a half minutes. */
+  readonly BATCH_SETTLE_MS?: string;
   /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */
   readonly OUTAGE_MS?: string;
   /** How long an endpoint may refuse everybody for want of room before that costs requests their retries, in milliseconds; 0 = at once. */

@@ -321,11 +321,13 @@ export const ANTHROPIC_BATCH_REQUESTS = 100_000;
 export const ANTHROPIC_BATCH_BYTES = 256_000_000;
 /** One line of a batch's results: an answer that a direct call would have taken, in JSON, and what stands around it. What is longer is passed over. */
 export const MAX_BATCH_LINE_BYTES = MAX_ANSWER_BYTES + 64 * KIB;
-/** One call about a batch, and one that carries all its requests up: 256 MB at 4 Mbit/s. */
+/** One call about a batch, and one that carries a file of requests up. */
 export const BATCH_CALL_MS = 60_000;
 export const BATCH_UPLOAD_MS = 10 * 60_000;
-/** For so long after a batch may have been created one that is not in the list may still come into it: none is created anew before. */
-export const BATCH_SETTLE_MS = 30_000;
+/** The call that creates a batch, all that it waits for included, maybe with its requests: `BATCH_JOB_BYTES` at 1 Mbit/s. Nothing of it is sent later. */
+export const BATCH_CREATE_MS = 2 * 60_000;
+/** For so long after somebody began to create a batch one that is not in the list may still come into it: none is created anew before. */
+export const BATCH_SETTLE_MS = BATCH_CREATE_MS + 30_000;
 /** How far a provider's clock may be behind ours where it says when a batch was created. */
 export const BATCH_CLOCK_MS = 5 * 60_000;
 

@@ -133,6 +133,8 @@ export interface ExecutorBudget {
   readonly storm: number;
   /** Time of a rollout that may be lost with its executor: beyond it, where the rollout stands between two turns is kept. */
   readonly keepTurns: number;
+  /** For how long after somebody began to create a batch it may still come into the provider's list; absent = `BATCH_SETTLE_MS`. */
+  readonly settle?: number;
   /** Age at which a unit ends with `timeout` rows; null = none. */
   readonly unitDeadline: number | null;
 }

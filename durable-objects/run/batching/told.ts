@@ -112,8 +112,8 @@ function wrote(ledger: Ledger, head: RunHead, outcome: Told<"wrote">, context: R
 function creating(ledger: Ledger, head: RunHead, job: Job, context: RunContext): Ack {
   const stops = head.batching?.closing !== undefined || head.paused !== undefined;
   if (stops || (job.state !== "uploaded" && job.state !== "creating")) return LOST;
-  // What is looked for later may be as old as the first attempt.
-  ledger.batching.put({ ...job, state: "creating", creating_at: job.creating_at ?? context.now });
+  // Who begins anew has looked for what was begun before, until it could not be there any more: what is there later is this one's.
+  ledger.batching.put({ ...job, state: "creating", creating_at: context.now });
   return OK;
 }
 

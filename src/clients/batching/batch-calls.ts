@@ -1,4 +1,4 @@
-import { BATCH_CALL_MS, BATCH_UPLOAD_MS } from "../../limits.ts";
+import { BATCH_CALL_MS, BATCH_CREATE_MS, BATCH_UPLOAD_MS } from "../../limits.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
 import { Gate } from "../gate.ts";
 import { LimitHeaders } from "../limits/limit-headers.ts";
@@ -8,7 +8,8 @@ import { OverlongPromptError } from "../overlong-prompt-error.ts";
 import { scrubber } from "../secrets.ts";
 import { AttemptClock } from "../transport/attempt-clock.ts";
 import { errorOfText, readAnswer, readWhole } from "../transport/read-answer.ts";
-import { badAnswer, failureOfNetwork, RequestFailed, type RequestFailure, type StatusAnswer } from "../transport/request-failure.ts";
+import { badAnswer, failureOfNetwork, RequestFailed, type StatusAnswer, timedOut } from "../transport/request-failure.ts";
+import { timerOf } from "../transport/timer.ts";
 import { sendWithRetries } from "../transport/request-retry.ts";
 import { type RequestBuilder, templateOf } from "../transport/request-template.ts";
 import type { SizedBody } from "./sized-body.ts";
@@ -24,7 +25,7 @@ export interface BatchCall {
   readonly json?: object;
   /** Whether it is about something that is there: a 404 is then taken for a list that is behind, and the call repeated. */
   readonly named?: boolean;
-  /** Sent once: repeating it might have its effect twice. */
+  /** Sent once, since repeating it might have its effect twice; and soon, since others take it for not sent after a while. */
   readonly once?: boolean;
   /** What a refusal with 409 says will not change. */
   readonly conflictIsFinal?: boolean;
@@ -82,10 +83,18 @@ export class BatchCalls {
   }
 
   async #send<T>(call: BatchCall, signal: AbortSignal, take: (response: Response) => Promise<T>): Promise<T> {
-    const { outlasting, storm, ...rest } = this.#ports;
-    const ports = call.once ? { ...rest, maxRequestRetries: 0 } : this.#ports;
     const clock = call.body === undefined ? this.#calls : this.#uploads;
-    return await sendWithRetries({ ...UNWATCHED, signal, clock, attempt: (ended) => this.#attempt(call, ended, take) }, ports);
+    const attempt = (ended: AbortSignal): Promise<T> => this.#attempt(call, ended, take);
+    if (!call.once) return await sendWithRetries({ ...UNWATCHED, signal, clock, attempt }, this.#ports);
+    const { outlasting, storm, ...ports } = this.#ports;
+    const late = new AbortController();
+    // A pause of the endpoint counts too.
+    const off = timerOf(ports.sleep)(BATCH_CREATE_MS, () => late.abort(new RequestFailed(timedOut(BATCH_CREATE_MS))));
+    try {
+      return await sendWithRetries({ ...UNWATCHED, signal: AbortSignal.any([signal, late.signal]), clock, attempt }, { ...ports, maxRequestRetries: 0 });
+    } finally {
+      off();
+    }
   }
 
   async #attempt<T>(call: BatchCall, signal: AbortSignal, take: (response: Response) => Promise<T>): Promise<T> {
@@ -145,7 +154,7 @@ const neverStreamed = (): never => {
 const pathOf = ({ path }: BatchCall): string => path.replace(/[?#].*$/, "");
 
 /** Whether the provider says, after all retries, that it does not know what was named. */
-export const isUnknownThere = (thrown: unknown): thrown is RequestFailed & { failure: RequestFailure } =>
+export const isUnknownThere = (thrown: unknown): thrown is RequestFailed =>
   thrown instanceof RequestFailed && thrown.failure.code === "bad_request" && thrown.failure.cause === "NotFoundError";
 
 /** Whether the provider refused what it was asked, as a thing that it does not do. */

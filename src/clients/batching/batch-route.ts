@@ -23,12 +23,13 @@ export interface BatchTag {
 /** A batch as the provider shows it. */
 export interface SeenBatch {
   readonly batch_id: string;
-  readonly state: "submitted" | "cancelling" | "ended" | "failed";
+  /** `failed`: as a whole, before a request was answered. `missing`: the provider does not know it: it was deleted there, or is of another account than the key. */
+  readonly state: "submitted" | "cancelling" | "ended" | "failed" | "missing";
   readonly answered: number;
   readonly failed: number;
   /** Unix milliseconds; null where the provider does not say. */
   readonly expires_at: number | null;
-  /** Of one that failed as a whole. */
+  /** Of one that failed as a whole, or is missing. */
   readonly problem: string | null;
   /** It failed since the provider takes no more until others are over. */
   readonly full: boolean;
@@ -53,7 +54,10 @@ export interface BatchRoute {
   line(custom_id: string, body: JsonObject): string;
   /** Gives the provider the file; null where a batch is created with its requests. */
   upload(file: BatchFile, signal: AbortSignal): Promise<string | null>;
-  /** Sent once, never repeated: where it throws what a lost answer throws (a network's code, `request_timeout`, `provider_error`), there may be one all the same. */
+  /**
+   * Sent once, never repeated, and not later than BATCH_CREATE_MS from now. Where it throws what a lost answer throws (a network's code, `request_timeout`,
+   * `provider_error`), there may be one all the same.
+   */
   create(file: BatchFile, file_id: string | null, tag: BatchTag, signal: AbortSignal): Promise<SeenBatch>;
   /**
    * The batch that somebody may have created since then (Unix milliseconds). Null: there is none. `undecided`: there may be one, which is told later: when one that
@@ -75,7 +79,7 @@ export interface BatchRoute {
   cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch>;
   /**
    * Of one that has ended, in whatever order, as the provider wrote them: a `custom_id` may be unknown, or come twice. Requests of which it says nothing are lost. A
-   * connection that breaks off throws: whoever repeats it gets all of them anew.
+   * connection that breaks off throws: whoever repeats it gets all of them anew. Where the provider has none (any more), that throws too (\`isUnknownThere\`, batch-calls.ts).
    */
   results(batch_id: string, signal: AbortSignal): AsyncIterable<BatchLine>;
 }

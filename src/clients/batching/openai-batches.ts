@@ -114,7 +114,7 @@ const pathOf = (batch_id: string): string => `/batches/${encodeURIComponent(batc
 /** The provider has no record of it, though somebody was told that it was created: it was deleted, or is of another project than the key. */
 export const unknown = (batch_id: string, said: string): SeenBatch => ({
   batch_id,
-  state: "failed",
+  state: "missing",
   answered: 0,
   failed: 0,
   expires_at: null,

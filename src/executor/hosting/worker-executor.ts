@@ -10,6 +10,7 @@ import { beginWork } from "../../offering/at-work.ts";
 import { digestIn, offeredTo } from "../../offering/offered-environments.ts";
 import { readLevel, setupLogging } from "../../logging/logger.ts";
 import {
+  BATCH_SETTLE_MS,
   CONSUMER_WALL_MS,
   FIRST_ANSWER_MS,
   HELD_ROLLOUTS,
@@ -147,6 +148,7 @@ export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBu
     firstAnswer: Math.min(outage, FIRST_ANSWER_MS),
     storm: numberVar("STORM_MS", env.STORM_MS, STORM_MS),
     keepTurns: numberVar("KEEP_TURNS_MS", env.KEEP_TURNS_MS, KEEP_TURNS_MS),
+    settle: numberVar("BATCH_SETTLE_MS", env.BATCH_SETTLE_MS, BATCH_SETTLE_MS),
     unitDeadline: local ? null : UNIT_DEADLINE_MS,
   };
 }

@@ -1,6 +1,8 @@
 import type { ClientPorts } from "../../../src/clients/client.ts";
 import type { BatchFile, BatchLine, BatchRoute, SeenBatch } from "../../../src/clients/batching/batch-route.ts";
 import { createBatchRoute } from "../../../src/clients/batching/create-batch-route.ts";
+import { sleep } from "../../../src/clients/transport/sleep.ts";
+import { BATCH_CREATE_MS } from "../../../src/limits.ts";
 import type { ClientType, JsonObject } from "../../../src/config/plan/run-config.ts";
 import type { BatchLedger, EndBatch } from "../model-server/batches/batch-ledger.ts";
 import type { ScriptInput } from "../model-server/model-script.ts";
@@ -32,10 +34,15 @@ export async function batchPlace(
 ): Promise<BatchPlace> {
   const server = await startModelServer({ api_key: KEY, ...script });
   const [slept, warnings]: [number[], string[]] = [[], []];
+  // Waits between attempts are over at once, and limits of time are never reached.
+  const waited = async (ms: number, ended?: AbortSignal | null): Promise<void> => {
+    if (ms < BATCH_CREATE_MS) slept.push(ms);
+    else await sleep(10 * ms, ended);
+  };
   const route = createBatchRoute(
     type,
     { base_url: `${server.controlUrl}${below}`, api_key: KEY, api_key_var: "TEST_KEY", headers: {} },
-    { random: () => 0, sleep: async (ms) => void slept.push(ms), onWarning: (_kind, message) => void warnings.push(message), ...ports },
+    { random: () => 0, sleep: (ms, ended) => waited(ms, ended), onWarning: (_kind, message) => void warnings.push(message), ...ports },
     { settleMs },
   );
   if (route === null) throw new TypeError(`${type} has no batches`);

@@ -15,6 +15,7 @@ type Vars = Partial<
     | "GRACE_MS"
     | "CODE_WAIT_MS"
     | "BATCH_LOOK_MS"
+    | "BATCH_SETTLE_MS"
     | "OUTAGE_MS"
     | "STORM_MS"
     | "EXECUTOR_REQUESTS"

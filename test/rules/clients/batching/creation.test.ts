@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
+import type { ClientPorts } from "../../../../src/clients/client.ts";
 import { RequestFailed } from "../../../../src/clients/transport/request-failure.ts";
 import type { ClientType } from "../../../../src/config/plan/run-config.ts";
-import { ANTHROPIC_BATCH_BYTES, ANTHROPIC_BATCH_REQUESTS, OPENAI_BATCH_BYTES, OPENAI_BATCH_REQUESTS } from "../../../../src/limits.ts";
+import { ANTHROPIC_BATCH_BYTES, ANTHROPIC_BATCH_REQUESTS, BATCH_CREATE_MS, OPENAI_BATCH_BYTES, OPENAI_BATCH_REQUESTS } from "../../../../src/limits.ts";
 import { type BatchPlace, batchPlace, fileOf, KEY, TAG } from "../../../support/clients/batch-place.ts";
 
 const TYPES = ["openai_chat_completions", "anthropic_messages"] as const;
@@ -47,6 +48,19 @@ describe.each(TYPES)("creating a batch of %s", (type) => {
     await failure(place.submit(fileOf(route, type, ["a", "b"])));
     expect(await route.find(search(), signal)).toBe("undecided");
     expect(await route.find(search({ since: Date.now() - HOUR - 1 }), signal)).toBeNull();
+  });
+
+  it("is given up after a while, whatever holds it up, and not sent later", async () => {
+    let reached = (): void => undefined;
+    const sleep: ClientPorts["sleep"] = (ms) => (ms === BATCH_CREATE_MS ? new Promise<void>((resolve) => (reached = resolve)) : Promise.resolve());
+    const never = (_signal?: AbortSignal | null): Promise<void> => new Promise((_, reject) => _signal?.addEventListener("abort", () => reject(_signal.reason)));
+    const pause = { until: Date.now() + HOUR, hold: () => 0, wait: never };
+    await using place = await batchPlace(type, {}, { ports: { sleep, pause } });
+    const { route, signal } = place;
+    const made = failure(route.create(fileOf(route, type, ["a"]), "file-1", TAG, signal));
+    reached();
+    expect(await made).toMatchObject({ code: "request_timeout" });
+    expect(place.ledger().calls).toEqual([]);
   });
 
   it("is found though it comes into the list late", async () => {

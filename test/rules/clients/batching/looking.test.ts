@@ -53,10 +53,10 @@ describe.each(TYPES)("a batch of %s that is under way", (type) => {
     expect(place.slept).toEqual([500, 1_000]);
   });
 
-  it("has failed where the provider does not know it at all", async () => {
+  it("is missing where the provider does not know it at all", async () => {
     await using place = await batchPlace(type, {});
     for (const seen of [await place.route.look("batch_99", place.signal), await place.route.cancel("batch_99", place.signal)])
-      expect(seen).toMatchObject({ batch_id: "batch_99", state: "failed", full: false, problem: expect.stringContaining("batch_99") });
+      expect(seen).toMatchObject({ batch_id: "batch_99", state: "missing", full: false, problem: expect.stringContaining("batch_99") });
   });
 
   it("is looked at again after failures of the way there, but not with a key that is refused", async () => {

@@ -40,6 +40,17 @@ describe("a run in batches", () => {
     expect(run.head.status).toBe("COMPLETED");
   });
 
+  it("looks for what it began to create since it began the last time: what it began before, it has looked for in vain", () => {
+    const run = BatchRun.open(2);
+    const carrier = run.carrier();
+    run.wrote(carrier, run.plan(carrier));
+    run.tell(carrier, { kind: "uploaded", job: 1, file_id: "file-1" });
+    run.tell(carrier, { kind: "creating", job: 1 });
+    run.now += 1_000;
+    expect(run.tell(carrier, { kind: "creating", job: 1 })).toBe("ok");
+    expect(run.plan(carrier)).toMatchObject({ kind: "create", creating_at: run.now });
+  });
+
   it("has nothing for an executor that knows of no batches", () => {
     expect(BatchRun.open(2).join("of before").kind).toBe("none");
   });

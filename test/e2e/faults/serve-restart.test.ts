@@ -15,7 +15,7 @@ const CONCURRENT = 16;
 const LANES = CONCURRENT / ROLLOUTS + 1;
 /** As in kill-anywhere.test.ts. */
 const FLUSH_WINDOW_MS = 400;
-const COMMITTED_MS = 2000;
+const COMMITTED_MS = 5000;
 /** "Within seconds", on a busy machine. */
 const AGAIN_MS = 20_000;
 

@@ -40,6 +40,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Above every wait of a test, which then says what it waited for.
     testTimeout: 90_000,
-    hookTimeout: 30_000,
+    // A second, which is the default, is a pause that a busy machine makes.
+    expect: { poll: { timeout: 20_000 } },
+    hookTimeout: 60_000,
   },
 });

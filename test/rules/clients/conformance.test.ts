@@ -256,11 +256,11 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
         const { client, gate } = testClient(server.url, { type, ports: portsFor(voice, server.url) });
         const controller = new AbortController();
         const answer = client.getResponse(ask({ ...request, signal: controller.signal })).catch((thrown: unknown) => thrown);
-        await vi.waitFor(() => expect(server.seen.length).toBe(1));
+        await vi.waitFor(() => expect(server.seen.length).toBe(1), 20_000);
         controller.abort("enough");
         expect(await answer).toBe("enough");
         expect(gate.inFlight).toBe(0);
-        await vi.waitFor(() => expect(server.load.now).toBe(0));
+        await vi.waitFor(() => expect(server.load.now).toBe(0), 20_000);
       }
     });
   });

@@ -182,9 +182,9 @@ describe("Retry-After", () => {
     await using server = await scriptedEndpoint(refuses(429, {}, { "retry-after-ms": "400" }), says("ok"));
     const { client, gate, pause } = testClient(server.url, { permits: 2 });
     const first = client.getResponse(ask());
-    await vi.waitFor(() => expect(pause.until).not.toBeNull());
+    await vi.waitFor(() => expect(pause.until).not.toBeNull(), 20_000);
     const others = [client.getResponse(ask()), client.getResponse(ask())];
-    await vi.waitFor(() => expect(pause.waiting).toBe(3));
+    await vi.waitFor(() => expect(pause.waiting).toBe(3), 20_000);
     expect([gate.inFlight, server.seen.length]).toEqual([0, 1]);
     await Promise.all([first, ...others]);
     const [refused, ...after] = server.seen.map(({ at }) => at);
@@ -216,7 +216,7 @@ describe("permits", () => {
     const wait = Promise.withResolvers<void>();
     const { client, gate } = testClient(server.url, { permits: 1, ports: { sleep: () => wait.promise } });
     const first = client.getResponse(ask());
-    await vi.waitFor(() => expect(server.seen.length).toBe(1));
+    await vi.waitFor(() => expect(server.seen.length).toBe(1), 20_000);
     expect(text(await client.getResponse(ask()))).toBe("second");
     expect(gate.inFlight).toBe(0);
     wait.resolve();
@@ -282,13 +282,13 @@ describe("an abort", () => {
     const controller = new AbortController();
     const reason = new Error("the executor stops");
     const answer = client.getResponse(ask({ signal: controller.signal })).catch((thrown: unknown) => thrown);
-    await vi.waitFor(() => expect(server.seen.length).toBe(1));
+    await vi.waitFor(() => expect(server.seen.length).toBe(1), 20_000);
     await new Promise((resolve) => setTimeout(resolve, 50));
     controller.abort(reason);
     // What it waited for never comes, or in half a minute.
     expect(await answer).toBe(reason);
     expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
-    await vi.waitFor(() => expect(server.load.now).toBe(0));
+    await vi.waitFor(() => expect(server.load.now).toBe(0), 20_000);
   });
 
   it("before the request sends nothing", async () => {

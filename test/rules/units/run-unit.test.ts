@@ -138,7 +138,7 @@ describe("a unit", () => {
     };
     let first = true;
     const done = runUnit(inProcess(environment({ rubric: noted })), input, options(client, { ...all(2), independent: true }));
-    await vi.waitFor(() => expect(scored).toEqual([1]));
+    await vi.waitFor(() => expect(scored).toEqual([1]), 20_000);
     gate.resolve();
     expect(rowsOf(await done).map(({ noted }) => noted)).toEqual([1, 2]);
   });
@@ -193,7 +193,7 @@ describe("an abort", () => {
       const controller = new AbortController();
       const client = clientOf(() => (broken.metricNames().includes("endless") ? "4" : never));
       const outcome = runUnit(inProcess(broken), input, options(client, { signal: controller.signal }));
-      await vi.waitFor(() => expect(client.calls).toBe(1));
+      await vi.waitFor(() => expect(client.calls).toBe(1), 20_000);
       controller.abort(new Error("fenced"));
       // What is at work never ends.
       expect(await outcome).toEqual({ lines: [], summaries: [], firstErrors: [], aborted: true, fatal: null });

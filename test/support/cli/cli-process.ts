@@ -64,7 +64,7 @@ export class Workplace {
       stderr: () => stderr,
       ended,
       interrupt: () => process.kill(-pid, "SIGINT"),
-      says: (text, ms = 20_000) =>
+      says: (text, ms = 60_000) =>
         until(
           () => (typeof text === "string" ? (stdout + stderr).includes(text) : text.test(stdout + stderr)),
           ms,

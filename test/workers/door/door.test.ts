@@ -39,8 +39,9 @@ describe("a run", () => {
       status: "PENDING",
       edgewise: { phase: "preparing", settled: false },
     });
-    await vi.waitFor(async () =>
-      expect(await json(call("GET", "/evaluations/"))).toMatchObject({ total: 1, evaluations: [{ evaluation_id: id, status: "PENDING" }] }),
+    await vi.waitFor(
+      async () => expect(await json(call("GET", "/evaluations/"))).toMatchObject({ total: 1, evaluations: [{ evaluation_id: id, status: "PENDING" }] }),
+      20_000,
     );
     expect((await call("PATCH", `/hosted-evaluations/${id}/cancel`)).status).toBe(200);
     expect(await json(call("GET", `/evaluations/${id}`))).toMatchObject({ status: "CANCELLED" });
@@ -48,7 +49,7 @@ describe("a run", () => {
     const other = await create();
     expect((await call("DELETE", `/evaluations/${other}`)).status).toBe(200);
     expect((await call("GET", `/evaluations/${other}`)).status).toBe(404);
-    await vi.waitFor(async () => expect(await json(call("GET", "/evaluations/"))).toMatchObject({ total: 1 }));
+    await vi.waitFor(async () => expect(await json(call("GET", "/evaluations/"))).toMatchObject({ total: 1 }), 20_000);
     expect(await local.BUCKET.head(`runs/${other}/config.json`)).toBeNull();
   });
 

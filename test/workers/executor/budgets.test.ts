@@ -84,7 +84,7 @@ describe("one request that never answers", () => {
     await until("the request", async () => model.inFlight === 1);
     await pause(200);
     const second = await createRun({ num_examples: 4 });
-    await fleet.settled(second.run_id, 5_000);
+    await fleet.settled(second.run_id);
     await expectComplete(second);
     expect(model.inFlight).toBe(1);
   });
@@ -95,7 +95,7 @@ describe("one request that never answers", () => {
     await createRun({ num_examples: 40, max_concurrent: 4 });
     await until("the request", async () => model.inFlight > 0);
     const second = await createRun({ num_examples: 4 });
-    await fleet.settled(second.run_id, 5_000);
+    await fleet.settled(second.run_id);
     await expectComplete(second);
   });
 });
@@ -143,7 +143,7 @@ describe("an executor that finds nothing to do", () => {
   it("ends by itself", async () => {
     begin();
     const executor = fleet.start();
-    await until("its end", async () => !executor.lives, 5_000);
+    await until("its end", async () => !executor.lives);
     expect(executor.logs).toEqual([]);
   });
 });

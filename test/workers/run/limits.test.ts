@@ -161,7 +161,7 @@ describe("no_interleave_scoring", () => {
     const config = await createRun({ ...settings, max_concurrent: 8, no_interleave_scoring: true });
     await until("all others to be generated", async () => (await modelServer.stats("cut")).total === 24);
     await run(config.run_id).interrupt();
-    await until("the executor to let go", async () => (await viewOf(config.run_id)).executors === 0, 5_000);
+    await until("the executor to let go", async () => (await viewOf(config.run_id)).executors === 0);
     expect((await viewOf(config.run_id)).units.pending).toBe(24);
     expect((await modelServer.stats("cut-judge")).total).toBe(0);
   });

@@ -119,7 +119,7 @@ describe("executors that are killed", () => {
     let lost = 0;
     for (let kills = 0; kills < 4; kills++) {
       const before = model.total;
-      await until("calls", async () => model.total > before + 12 || (await viewOf(config.run_id)).phase === "settled", 15_000);
+      await until("calls", async () => model.total > before + 12 || (await viewOf(config.run_id)).phase === "settled");
       lost += model.inFlight;
       for (const executor of fleet.living) executor.kill();
       // What they had sent has arrived; then their leases are over, and nobody else's.

@@ -168,15 +168,15 @@ describe("the log in a results folder", () => {
   it("is not asked for while only rows are committed", async () => {
     const mirror = new FolderMirror(await opened(), client, { onFolder: () => undefined, pollMs: 20 });
     mirror.start();
-    await vi.waitFor(() => expect(asked()).toHaveLength(1));
+    await vi.waitFor(() => expect(asked()).toHaveLength(1), 20_000);
     for (let seq = 1; seq <= 3; seq += 1) {
       run.commit(seq, String(seq));
       mirror.noteChange("rows");
-      await vi.waitFor(() => expect(results().split("\n")).toHaveLength(seq + 1));
+      await vi.waitFor(() => expect(results().split("\n")).toHaveLength(seq + 1), 20_000);
     }
     expect(asked()).toHaveLength(1);
     mirror.noteChange("log");
-    await vi.waitFor(() => expect(asked()).toEqual(["0", "1"]));
+    await vi.waitFor(() => expect(asked()).toEqual(["0", "1"]), 20_000);
     await mirror.stop();
   });
 });

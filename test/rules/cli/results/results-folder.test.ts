@@ -188,7 +188,7 @@ describe("a body whose reader never settles, not even when it is given up", () =
     const never = (): Promise<never> => new Promise(() => undefined);
     return new Response(new ReadableStream({ pull: never, cancel: never }), { headers: { "x-edgewise-next": "1" } });
   };
-  const soon = <T>(work: Promise<T>): Promise<T | "late"> => Promise.race([work, new Promise<"late">((resolve) => setTimeout(resolve, 3_000, "late"))]);
+  const soon = <T>(work: Promise<T>): Promise<T | "late"> => Promise.race([work, new Promise<"late">((resolve) => setTimeout(resolve, 20_000, "late"))]);
 
   it("does not keep the mirror from ending", async () => {
     let asked = 0;
@@ -199,7 +199,7 @@ describe("a body whose reader never settles, not even when it is given up", () =
     const silent = { rows: answer, file: answer, log: answer } as unknown as ServiceClient;
     const mirror = new FolderMirror(await opened(), silent, { onFolder: () => undefined });
     mirror.start();
-    await vi.waitFor(() => expect(asked).toBe(1));
+    await vi.waitFor(() => expect(asked).toBe(1), 20_000);
     expect(await soon(mirror.stop())).toBeUndefined();
   });
 
@@ -208,7 +208,7 @@ describe("a body whose reader never settles, not even when it is given up", () =
     try {
       const given = new AbortController();
       const asked = client.run(RUN, { signal: given.signal });
-      await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
+      await vi.waitFor(() => expect(fetched).toHaveBeenCalled(), 20_000);
       given.abort(new Error("given up"));
       await expect(soon(asked)).rejects.toThrow("given up");
       fetched.mockImplementation(() => new Promise(() => undefined));

@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import {
   ANSWER_PROTOCOL,
@@ -14,6 +14,7 @@ import { answerKey } from "../../../r2-layout/keys.ts";
 import { bootOf, runtimeOf } from "../../../src/env.ts";
 import { CACHE_ORPHAN_MS } from "../../../src/limits.ts";
 import { answerDeskName } from "../../../src/teams/team-name.ts";
+import VERSION_1 from "../../fixtures/stored-state/answers/answer-desk-1.json";
 import { anewForEach, waysToGo } from "../support/real-object.ts";
 import { service, skip } from "../support/service.ts";
 
@@ -47,6 +48,26 @@ const put = (n: number, prefix = ""): Promise<unknown> => service.BUCKET.put(`${
 
 const GONE = waysToGo(raw);
 anewForEach();
+
+describe("what version 1 has stored", () => {
+  it("is opened: answers are there, are counted and can be cleared, and what an earlier process claimed is anybody's", async () => {
+    await runInDurableObject(raw(), (_, { storage }) => {
+      for (const statement of [...VERSION_1.tables, ...VERSION_1.rows]) storage.sql.exec(statement);
+    });
+    await abortAllDurableObjects();
+    expect(await desk().stats()).toEqual({
+      answers: 2,
+      bytes: 400,
+      oldest_at: 1_763_900_000_000,
+      newest_at: 1_763_900_060_000,
+      expires_at: 4_102_444_800_000,
+      claims: 0,
+    });
+    expect(await ask("a", { wants: [1, 2, 3, 4].map(digestOf) })).toEqual(["kept", "kept", "yours", "yours"]);
+    await ask("a", { done: [answered(3)] });
+    expect(await ask("b", { wants: [digestOf(3)] })).toEqual(["kept"]);
+  });
+});
 
 describe("a question that several ask at once", () => {
   it("is one's to ask; the others wait, and take the answer once it is there", async () => {

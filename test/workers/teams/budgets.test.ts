@@ -1,8 +1,9 @@
-import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it } from "vitest";
 import type { Registry } from "../../../durable-objects/registry/registry.ts";
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import { MAX_KEPT_BUDGETS } from "../../../src/limits.ts";
+import VERSION_1 from "../../fixtures/stored-state/budgets/kept-budget-1.json";
 import { service } from "../support/service.ts";
 
 afterEach(() => reset());
@@ -19,6 +20,20 @@ it("a budget is kept under its name until it is cleared, by each team for itself
   expect(await registry().listKeptBudgets()).toMatchObject([{ name: "team/default", limits: { day: 30 }, updated_by: "ada" }]);
   expect(await registry("acme").listKeptBudgets()).toEqual([]);
   expect([await registry().deleteKeptBudget("team/default"), await registry().deleteKeptBudget("team/default")]).toEqual([true, false]);
+});
+
+it("budgets that version 1 has stored are there, and may be changed and cleared", async () => {
+  await runInDurableObject(raw(), (_, { storage }) => {
+    for (const statement of [...VERSION_1.tables, ...VERSION_1.rows]) storage.sql.exec(statement);
+  });
+  await abortAllDurableObjects();
+  expect(await registry().listKeptBudgets()).toEqual([
+    { name: "key/*/OPENAI_API_KEY", limits: { day: 0.5 }, created_at: 1_763_900_000_000, updated_at: 1_763_900_000_000, updated_by: "owner" },
+    { name: "team/default", limits: { day: 20, month: 200 }, created_at: 1_763_900_000_000, updated_at: 1_763_900_060_000, updated_by: "ada" },
+  ]);
+  expect(await put("team/default", 30)).toMatchObject({ ok: true, value: { limits: { day: 30 }, created_at: 1_763_900_000_000 } });
+  expect(await registry().deleteKeptBudget("key/*/OPENAI_API_KEY")).toBe(true);
+  expect((await registry().listKeptBudgets()).map(({ name }) => name)).toEqual(["team/default"]);
 });
 
 it("a team keeps so many budgets, and no more", async () => {

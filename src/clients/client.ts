@@ -67,6 +67,8 @@ export interface Outlasting {
   /** Called by every request that waits for the place to come back, and when it is back; each may be called several times for one outage. */
   readonly onGone?: (code: RolloutErrorCode) => void;
   readonly onBack?: () => void;
+  /** Whether the place takes connections, found out by what nobody is billed for; absent: a request that is to be answered finds it out. */
+  readonly isThere?: (signal: AbortSignal | null) => Promise<boolean>;
 }
 
 /** One refused attempt that is about to be repeated. */

@@ -54,7 +54,7 @@ export class Absence {
     const { outage, onGone, onBack } = this.#outlasting;
     const { now, sleep, random, elsewhere } = this.#ports;
     const begun = now();
-    while (!outage.takeTurn()) {
+    while (!(await this.#mayAsk(signal))) {
       onGone?.(failure.code);
       if (elsewhere?.(failure.code)) return false;
       if (!this.#lasts(failure)) {
@@ -66,6 +66,13 @@ export class Absence {
     }
     if (outage.age === null) onBack?.();
     return true;
+  }
+
+  /** Of a place that is gone and whose requests are paid for by a budget no request finds out that it still is: one that is lost on its way counts as if it had been answered. */
+  async #mayAsk(signal: AbortSignal | null): Promise<boolean> {
+    const { outage, isThere } = this.#outlasting;
+    if (!outage.takeTurn()) return false;
+    return outage.age === null || isThere === undefined || (await isThere(signal));
   }
 
   #lasts({ code }: RequestFailure): boolean {

@@ -4,6 +4,7 @@ import type { Batched } from "../../clients/batching/batch-route.ts";
 import type { ClientPorts, Outlasting, Permits } from "../../clients/client.ts";
 import { Gate } from "../../clients/gate.ts";
 import { shownUrl } from "../../clients/secrets.ts";
+import { budgetsFor } from "../../budgets/budget-name.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
@@ -27,7 +28,7 @@ import { tellOverBudget } from "../over-budget.ts";
 import { Purses } from "../spending/purses.ts";
 import { EndpointClients } from "./endpoint-clients.ts";
 import { outwardOf } from "./outward.ts";
-import { isOutOfPatience, outlastingOf } from "./patience.ts";
+import { isOutOfPatience, type OutlastedPlace, outlastingOf } from "./patience.ts";
 import { type Place, Places } from "./places.ts";
 import { type ReplicaPlace, Replicas } from "./replicas.ts";
 import { RequestAges } from "./request-ages.ts";
@@ -121,7 +122,7 @@ export class Endpoints {
     const held: HeldPlace[] = [];
     const opened = places.map(async ({ replica, key, place }): Promise<ReplicaPlace> => {
       const { base_url: url, api_key_var } = replica;
-      const outlasting = outlastingOf(this.#patience, { outage: place.outage, url, notes, answered });
+      const outlasting = outlastingOf(this.#patience, { outage: place.outage, url, notes, answered, ...this.#paid(config, api_key_var) });
       const passes = (): boolean => isOutOfPatience(place, outlasting) || replicas.takes("connection_failed");
       const called = { base_url: url, api_key_var, key: key.key, model: config.model };
       const by = { config, kind: "model" as const, gate, outage: place.outage, passes, warning: warningOf(notes) };
@@ -238,7 +239,13 @@ export class Endpoints {
       const client = clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null, null), async (model) => {
         const place = this.#places.of(called, model, config, secrets);
         // The rollout that it judges is there already, and its score is worth the wait.
-        const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
+        const outlasting = outlastingOf(this.#patience, {
+          outage: place.outage,
+          url: base_url,
+          notes,
+          answered: () => true,
+          ...this.#paid(config, api_key_var),
+        });
         const passes = (): boolean => isOutOfPatience(place, outlasting);
         const asked = { ...called, key: key.key, model };
         const held = await this.#hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) }, grant);
@@ -280,6 +287,10 @@ export class Endpoints {
   leave(): Promise<void> {
     this.#answers.leave();
     return Promise.all([this.#links.leave(), this.#purses.leave()]).then(() => undefined);
+  }
+
+  #paid(config: RunConfig, variable: string): Pick<OutlastedPlace, "isPaid" | "fetch"> {
+    return { isPaid: budgetsFor(config, variable).length > 0, fetch: this.fetch };
   }
 
   /** Permits at one place, by what is shared of its limits and of the money for it. Throws where it is to be paid and cannot be. */

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { until } from "../../support/cli/cli-process.ts";
 import { type Bench, grid, inPlace, keysOfRows } from "../../support/cli/in-place.ts";
@@ -70,6 +71,27 @@ describe.concurrent("a run with --max-cost", () => {
       const third = await bench.place.run(["eval", "run", "reverse-text", "-R", run_id, "--max-cost", "2"]);
       expect(third.code, third.stderr).toBe(0);
       expect(keysOfRows(bench.rows)).toEqual(grid(40, 1));
+    }),
+  );
+
+  it(
+    "loses what was under way when its server went away, and nothing more for as long as that is gone",
+    { timeout: 120_000 },
+    inPlace({ latency_ms: [40, 60] }, async (bench) => {
+      priced(bench);
+      const { place, model } = bench;
+      const cli = place.start(bench.reverse("-n", "60", "-r", "1", "-t", "10", "-c", "2", "--max-cost", "5", "--no-preflight"));
+      await until(() => asked(bench) >= 10, 30_000);
+      await model.goDown();
+      await cli.says(/answers nobody/, 30_000);
+      // Asked at growing distances: five times by then.
+      await sleep(8_000);
+      await model.comeUp();
+      expect(await cli.ended, cli.stderr()).toBe(0);
+      expect(keysOfRows(bench.rows)).toEqual(grid(60, 1));
+      const got = await place.run(["eval", "get", String(bench.metadata.edgewise.run_id), "-o", "json"]);
+      const { budget } = (JSON.parse(got.stdout) as { readonly edgewise: { readonly budget: { readonly unseen_calls: number } } }).edgewise;
+      expect(budget.unseen_calls).toBeLessThanOrEqual(2);
     }),
   );
 

@@ -9,6 +9,7 @@ import type { EvaluatorControl } from "../durable-objects/evaluator/evaluator-co
 import type { EvaluatorIndexControl, ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
 import type { MonitorIndexControl } from "../durable-objects/registry/monitors/monitor-index-control.ts";
 import type { MonitorControl } from "../durable-objects/monitor/monitor-control.ts";
+import type { BatchExecution } from "./run/batching/batching-protocol.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
 import type { RunExecution } from "../durable-objects/run/protocol.ts";
 import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed/pushed-protocol.ts";
@@ -27,7 +28,7 @@ export const DIRECTORY_NAME = "directory";
 
 /** A stub for one conversation with a Run, by its name (`runName`): after an exception take a new one, the old one stays broken. */
 export const runStub = (env: Env, name: string): RunMethods => counted<RunMethods>(env.RUN.getByName(name, locationOf(env)));
-type RunMethods = RunControl & RunExecution & IntakeExecution & PushControl;
+type RunMethods = RunControl & RunExecution & IntakeExecution & BatchExecution & PushControl;
 /** `team`: whose runs it knows. */
 export const registryStub = (env: Env, team?: string): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
 export const dispatcherStub = (env: Env): DispatcherControl => counted<DispatcherControl>(env.DISPATCHER.getByName(DISPATCHER_NAME, locationOf(env)));

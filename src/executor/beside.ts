@@ -12,25 +12,29 @@ import { teamPorts } from "./team-ports.ts";
 
 const AFTER_FAILURE_MS = 1_000;
 
-/** What an executor does under tickets of their own beside the units of a run: taking a folder over, merging small segments, taking pushed samples in. */
-export type BesideTask = Extract<TicketTask, { kind: "adopt" | "merge" | "intake" }>;
+/** What an executor does under tickets of their own beside the units of a run: taking a folder over, merging small segments, taking pushed samples in, carrying batches. */
+export type BesideTask = Extract<TicketTask, { kind: "adopt" | "merge" | "intake" | "batch" }>;
 
 /** What of it an executor says that it does when it joins. */
-export const BESIDES = { adopts: true, merges: true, intakes: true, sorts: true } as const;
+export const BESIDES = { adopts: true, merges: true, intakes: true, sorts: true, batches: true } as const;
+
+export type CarryBatches = (grant: Grant, signal: AbortSignal) => Promise<void>;
 
 export class Beside {
   readonly #ports: ExecutorPorts;
   readonly #slice: Slice;
   readonly #stop: AbortSignal;
   readonly #onEnd: () => void;
+  readonly #carry: CarryBatches;
   readonly #open = new Set<Promise<void>>();
 
-  /** `stop`: the executor is to end now. `onEnd`: one of them is over. */
-  constructor(ports: ExecutorPorts, slice: Slice, stop: AbortSignal, onEnd: () => void) {
+  /** `stop`: the executor is to end now. `onEnd`: one of them is over. `carry`: does what a ticket for batches is for. */
+  constructor(ports: ExecutorPorts, slice: Slice, stop: AbortSignal, onEnd: () => void, carry: CarryBatches) {
     this.#ports = ports;
     this.#slice = slice;
     this.#stop = stop;
     this.#onEnd = onEnd;
+    this.#carry = carry;
   }
 
   get busy(): boolean {
@@ -64,6 +68,7 @@ export class Beside {
     await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
       try {
         if (task.kind === "adopt") await ports.bytes.within(ADOPT_BYTES, signal, () => adoptFolder(ports, grant, task, signal));
+        else if (task.kind === "batch") await this.#carry(grant, signal);
         else if (task.kind === "intake") await ports.bytes.within(INTAKE_BYTES, signal, () => takeIn(ports, grant, signal, this.#slice));
         else await ports.bytes.within(FINALISE_BYTES, signal, () => mergeSegments(ports, grant, signal, this.#slice));
       } catch (thrown) {

@@ -11,7 +11,9 @@ import { Endpoints } from "./endpoints/endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./hosting/environment-log.ts";
 import { finaliseRun } from "./finalise.ts";
 import { GrantEnvironments, type Loaded, type Said } from "./grant-environments.ts";
-import { Beside, BESIDES } from "./beside.ts";
+import { answeredBy, type BatchAnswers, batchAnswers } from "./batching/batch-answers.ts";
+import { BatchTicket } from "./batching/batch-ticket.ts";
+import { Beside, BESIDES, type CarryBatches } from "./beside.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./endpoints/notes.ts";
@@ -63,7 +65,11 @@ export class Executor {
     this.#endpoints = new Endpoints(ports, this.#slice, budget);
     this.#environments = new GrantEnvironments(ports, this.#endpoints);
     this.#rest = new Rest(timerOf(ports.sleep));
-    this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#rest.wake());
+    const carry: CarryBatches = (grant, signal) =>
+      new BatchTicket({ ports: this.#portsOf(grant), budget, slice: this.#slice, endpoints: this.#endpoints, environments: this.#environments }, grant).run(
+        signal,
+      );
+    this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#rest.wake(), carry);
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
 
@@ -225,6 +231,10 @@ export class Executor {
       await this.#portsOf(answer).run(answer.config.run_id).leave(ticketOf(answer));
       return "over";
     }
+    if (answer.task.kind === "batch") {
+      this.#beside.begin(answer, answer.task);
+      return "worked";
+    }
     const { notes, prints } = said;
     service.streams = asksForStream(answer.config.sampling_args) ? this.#streams : 1;
     service.requests = Math.ceil(answer.requests / service.streams);
@@ -285,7 +295,8 @@ export class Executor {
   }
 
   async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {
-    const opened = await this.#open(grant, notes, loaded);
+    const batched = batchAnswers(grant, this.#portsOf(grant), this.#slice);
+    const opened = await this.#open(grant, notes, loaded, batched);
     if (opened === null) return;
     const { end, secrets: _, renewedAt: __, ...rest } = loaded;
     const beforeLeave = async (): Promise<void> => {
@@ -294,7 +305,17 @@ export class Executor {
     };
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
-    const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, note, beforeLeave, ...opened };
+    const host = {
+      ports: this.#portsOf(grant),
+      budget: this.#budget,
+      slice: this.#slice,
+      ...rest,
+      noteFirst,
+      note,
+      beforeLeave,
+      ...opened,
+      ...answeredBy(batched, opened),
+    };
     const seat = this.#ports.isolate.seat(grant.lease_ms);
     const room = (): number => this.#services.roomOf(service, this.#budget.requests);
     const known = { seat, room, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) };
@@ -306,13 +327,14 @@ export class Executor {
       service.ticket = null;
       seat.leave();
       opened.close();
+      batched?.close();
     }
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
   }
 
-  async #open(grant: Grant, notes: RunNotes, { secrets, cache }: Pick<Loaded, "secrets" | "cache">) {
+  async #open(grant: Grant, notes: RunNotes, { secrets, cache }: Pick<Loaded, "secrets" | "cache">, batched: BatchAnswers | undefined) {
     try {
-      return await this.#endpoints.open(grant, notes, secrets, cache);
+      return await this.#endpoints.open(grant, notes, secrets, cache, batched);
     } catch (thrown) {
       const run = () => this.#portsOf(grant).run(grant.config.run_id);
       await run().fail({ ...ticketOf(grant), failure: failureOf(thrown) });

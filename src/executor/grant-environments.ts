@@ -65,7 +65,7 @@ export class GrantEnvironments {
     const code = await this.#codeOf(grant);
     if (code === null) return false;
     if (code === "broken") return true;
-    const secrets = await this.#secretsOf(grant, offered);
+    const secrets = await this.#secretsFor(grant, offered);
     if (secrets === null) return true;
     const inside = <T>(work: () => T): T =>
       this.#ports.hiding([...secrets.values, ...(offered?.hides?.() ?? [])], () => this.#ports.printsTo(said.prints, work));
@@ -121,8 +121,14 @@ export class GrantEnvironments {
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
+  /** The secrets of the run, for work that needs none of its environment. Null when the run is told why they are not to be had, and the grant given back. */
+  async secretsOf(grant: Grant): Promise<RunSecrets | null> {
+    const found = await this.#find(grant);
+    return found === null ? null : await this.#secretsFor(grant, found.offered);
+  }
+
   /** Null when the run is told that it lacks one. */
-  async #secretsOf(grant: Grant, offered: OfferedEnvironment | null): Promise<RunSecrets | null> {
+  async #secretsFor(grant: Grant, offered: OfferedEnvironment | null): Promise<RunSecrets | null> {
     const { config } = grant;
     if (config.secrets === undefined || config.secrets.length === 0) return RunSecrets.NONE;
     try {

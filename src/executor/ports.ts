@@ -1,4 +1,5 @@
 import type { AnswerDeskControl } from "../../durable-objects/answers/answer-desk-control.ts";
+import type { BatchExecution } from "../../durable-objects/run/batching/batching-protocol.ts";
 import type { BudgetControl } from "../../durable-objects/budget/budget-control.ts";
 import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
@@ -44,7 +45,7 @@ export interface ExecutorStore {
   completeUpload(key: string, uploadId: string, parts: readonly MultipartPart[], mark: string): Promise<void>;
 }
 
-export type RunStub = RunExecution & IntakeExecution & Pick<RunControl, "metadata" | "events">;
+export type RunStub = RunExecution & IntakeExecution & BatchExecution & Pick<RunControl, "metadata" | "events">;
 
 /** Everything an executor stands on; it does not know its host. */
 export interface ExecutorPorts {

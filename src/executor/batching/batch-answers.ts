@@ -1,17 +1,21 @@
-import type { CollectedJob } from "../../../durable-objects/run/protocol.ts";
+import type { CollectedJob, Grant } from "../../../durable-objects/run/protocol.ts";
 import { answersKey } from "../../../r2-layout/keys.ts";
 import type { Batched, BatchedAnswer, BatchedRequest } from "../../clients/batching/batch-route.ts";
 import { badAnswer } from "../../clients/transport/request-failure.ts";
+import { placesOf } from "../../config/plan/run-config.ts";
 import { MAX_ANSWER_BYTES } from "../../limits.ts";
 import { rolloutOf } from "../../rollouts/state/asked-questions.ts";
 import { trajectoryOf } from "../../rollouts/state/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";
-import type { ExecutorStore } from "../ports.ts";
+import { askedPlace } from "../endpoints/asked-place.ts";
+import type { ExecutorPorts, ExecutorStore } from "../ports.ts";
+import type { Slice } from "../slice.ts";
+import type { TicketHost } from "../units/ticket-host.ts";
 import type { PlacedAnswer } from "./answer-index.ts";
 import { AnswerIndexes, type IndexesHost } from "./answer-indexes.ts";
 import { AskedBy } from "./asked-by.ts";
 import { unaskable } from "./askable.ts";
-import type { NameRequest } from "./question-id.ts";
+import { type NameRequest, nameRequests } from "./question-id.ts";
 import { unanswered } from "./unanswered.ts";
 
 export interface AnswersHost extends IndexesHost {
@@ -84,4 +88,24 @@ export class BatchAnswers implements Batched {
     const bytes = await this.#host.store.read(answersKey(this.#runId, index, part), offset, length);
     return { status, text: new TextDecoder().decode(bytes) };
   }
+}
+
+/** What units of a grant are answered by; undefined where each of their requests is sent. */
+export function batchAnswers(
+  { config }: Grant,
+  { store, bytes }: Pick<ExecutorPorts, "store" | "bytes">,
+  slice: Pick<Slice, "spend">,
+): BatchAnswers | undefined {
+  const [first] = placesOf(config);
+  if (config.batch !== true || first === undefined) return undefined;
+  return new BatchAnswers({ store, bytes, slice }, config.run_id, nameRequests(askedPlace(config, first)));
+}
+
+/** What a ticket has of that. */
+export function answeredBy(
+  batched: BatchAnswers | undefined,
+  { clientOf }: Pick<TicketHost, "clientOf">,
+): Pick<TicketHost, "answersOf"> & Partial<Pick<TicketHost, "clientOf">> {
+  if (batched === undefined) return {};
+  return { clientOf: (unit) => batched.of(unit, clientOf(unit)), answersOf: (unit, jobs) => batched.begin(unit, jobs) };
 }

@@ -1,8 +1,13 @@
 import { aroundClient } from "../../clients/around-client.ts";
+import type { BatchRoute } from "../../clients/batching/batch-route.ts";
+import { createBatchRoute } from "../../clients/batching/create-batch-route.ts";
 import type { ClientPorts } from "../../clients/client.ts";
 import { createClient } from "../../clients/create-client.ts";
+import { EndpointPause } from "../../clients/endpoint-pause.ts";
 import type { Gate } from "../../clients/gate.ts";
+import { endpointBlotter, shownUrl } from "../../clients/secrets.ts";
 import { callUrl } from "../../config/endpoints/providers.ts";
+import type { Place as NamedPlace } from "../../clients/transport/request-failure.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
 import type { Replica, RunConfig } from "../../config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
@@ -16,6 +21,15 @@ import type { Place } from "./places.ts";
 
 type Notes = Pick<RunNotes, "retry" | "info" | "warning" | "answered">;
 type Called = Pick<RunConfig, "api_client_type" | "headers" | "headers_from_state">;
+
+/** A place as jobs are brought there. */
+export interface BatchPlace {
+  readonly route: BatchRoute;
+  /** By what people know it. */
+  readonly named: NamedPlace;
+  /** Blots out the secrets of the place. */
+  readonly blot: (text: string) => string;
+}
 
 /** Makes what one executor calls places with: the keys live in that and nowhere else, and what it sends is counted. */
 export class EndpointClients {
@@ -82,6 +96,32 @@ export class EndpointClients {
       if ((answer as Partial<ModelResponse>).cached !== true) notes.answered++;
       return answer;
     });
+  }
+
+  /** The batches of the provider at a place. Throws for a type of client that has none. */
+  batches(
+    config: Called & Pick<RunConfig, "model">,
+    replica: Replica,
+    notes: Pick<RunNotes, "warning" | "retry">,
+    key: EndpointKey,
+    settleMs: number | undefined,
+  ): BatchPlace {
+    const { now, sleep, random, fetch } = this.#ports;
+    const endpoint = endpointOf(config, replica, key);
+    const ports: Partial<ClientPorts> = {
+      ...{ now, sleep, random },
+      ...(this.#connections === null ? {} : { connections: this.#connections }),
+      fetch: (url, init) => this.spending(() => fetch(url, init)),
+      // What its batches are told to wait for is not waited for by requests.
+      pause: new EndpointPause(this.#ports),
+      onWarning: (kind, message) => notes.warning(kind, message),
+      onRetry: (notice) => notes.retry(notice),
+      timeouts: {},
+    };
+    const route = createBatchRoute(config.api_client_type, endpoint, ports, settleMs === undefined ? {} : { settleMs });
+    if (route === null) throw new EdgewiseError("invalid_request", `a client of the type ${config.api_client_type} puts no requests into batches`);
+    const named = { url: shownUrl(endpoint.base_url), model: config.model, keyVar: replica.api_key_var, keyless: false };
+    return { route, named, blot: endpointBlotter(endpoint.api_key, endpoint.headers) };
   }
 
   /** A request of this executor that no model takes: within its connections, and counted. */

@@ -26,7 +26,7 @@ import { NO_MODEL } from "../rescoring/no-model.ts";
 import { clientByModel } from "./judge-clients.ts";
 import { tellOverBudget } from "../over-budget.ts";
 import { Purses } from "../spending/purses.ts";
-import { EndpointClients } from "./endpoint-clients.ts";
+import { type BatchPlace, EndpointClients } from "./endpoint-clients.ts";
 import { outwardOf } from "./outward.ts";
 import { isOutOfPatience, type OutlastedPlace, outlastingOf } from "./patience.ts";
 import { type Place, Places } from "./places.ts";
@@ -72,6 +72,7 @@ export class Endpoints {
   readonly #ports: ExecutorPorts;
   readonly #clients: EndpointClients;
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
+  readonly #batchSettle: number | undefined;
   readonly #places: Places;
   readonly #links: LimiterLinks;
   readonly #answers: ExecutorAnswers;
@@ -88,8 +89,9 @@ export class Endpoints {
   constructor(
     ports: ExecutorPorts,
     slice: Slice,
-    { connections, storm, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer" | "storm">,
+    { connections, storm, settle, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer" | "storm" | "settle">,
   ) {
+    this.#batchSettle = settle;
     this.#ports = ports;
     this.#patience = patience;
     const shared = connections === null ? null : new Gate(connections);
@@ -185,6 +187,11 @@ export class Endpoints {
       },
       close,
     };
+  }
+
+  /** The places of a run as its jobs are brought there. Throws `missing_key`. */
+  batchPlaces({ config }: Grant, notes: Notes, secrets = RunSecrets.NONE): readonly BatchPlace[] {
+    return placesOf(config).map((replica) => this.#clients.batches(config, replica, notes, this.#clients.keyOf(secrets, replica), this.#batchSettle));
   }
 
   #passedOver({ base_url, api_key_var }: Replica, notes: Notes): ReplicaPlace["onPassedOver"] {

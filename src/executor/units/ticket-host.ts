@@ -1,4 +1,4 @@
-import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
+import type { CollectedJob, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
@@ -23,6 +23,8 @@ export interface TicketHost {
   /** Absent where the run does not read the cache. */
   readonly cache?: CacheMeter | undefined;
   readonly clientOf: (unit: number) => Client;
+  /** Of a run whose requests go out in batches: a unit is played now, and these jobs may have its answers; says that it is over. Absent: each request is sent. */
+  readonly answersOf?: ((unit: number, jobs: readonly CollectedJob[]) => () => void) | undefined;
   readonly vitals: () => Vitals;
   /** Lets as many requests through as that, and no more; tells how many are under way, of the model and of judges, as they become fewer. */
   readonly narrow: (holding: Holding, underWay: (requests: number, scoring: number) => void) => void;

@@ -362,7 +362,8 @@ export class UnitsTicket {
     const saved = this.#host.saved.take(unit, terms);
     if (saved !== null) return saved;
     const waits = this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
-    return rowsOf(this.#host, this.#grant, this.#inputs, work, { ...this.#watch(unit, terms), ...waits });
+    const answered = this.#host.answersOf?.(unit, work.block.jobs ?? []);
+    return rowsOf(this.#host, this.#grant, this.#inputs, work, { ...this.#watch(unit, terms), ...waits }).finally(answered);
   }
 
   #watch(unit: number, terms: string): UnitWatch {

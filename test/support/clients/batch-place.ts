@@ -19,6 +19,8 @@ export interface BatchPlace extends AsyncDisposable {
   readonly ledger: () => BatchLedger;
   readonly script: (script: ScriptInput) => void;
   readonly tell: (end: EndBatch) => Promise<void>;
+  /** Lets go of the calls that a rule holds. */
+  readonly release: () => Promise<void>;
   /** Uploads, where the provider has files, and creates. */
   readonly submit: (file: BatchFile, job?: number) => Promise<SeenBatch>;
   readonly results: (batch_id: string) => Promise<BatchLine[]>;
@@ -55,6 +57,7 @@ export async function batchPlace(
     ledger: server.batches,
     script: (next) => server.setScript({ api_key: KEY, ...next }),
     tell: async (end) => void (await fetch(`${server.controlUrl}/batches`, { method: "POST", body: JSON.stringify(end) })),
+    release: async () => void (await fetch(`${server.controlUrl}/batches/release`, { method: "POST" })),
     submit: async (file, job = 1) => await route.create(file, await route.upload(file, signal), { ...TAG, job }, signal),
     results: async (batch_id) => await Array.fromAsync(route.results(batch_id, signal)),
     [Symbol.asyncDispose]: () => server.close(),

@@ -50,6 +50,15 @@ describe.each(TYPES)("creating a batch of %s", (type) => {
     expect(await route.find(search({ since: Date.now() - HOUR - 1 }), signal)).toBeNull();
   });
 
+  it.each([true, false])("that a rule of the scripted server holds goes on when it is told to (after its effect: %s)", async (effect) => {
+    await using place = await batchPlace(type, { batches: { takes_ms: null, calls: [{ route: "create", fault: { kind: "hold", effect } }] } });
+    const made = place.submit(fileOf(place.route, type, ["a"]));
+    await vi.waitFor(() => expect(place.ledger()).toMatchObject({ held: 1, batches: { length: effect ? 1 : 0 } }), { timeout: 10_000 });
+    await place.release();
+    expect(await made).toMatchObject({ state: "submitted" });
+    expect(place.ledger()).toMatchObject({ held: 0, batches: { length: 1 } });
+  });
+
   it("is given up after a while, whatever holds it up, and not sent later", async () => {
     let reached = (): void => undefined;
     const sleep: ClientPorts["sleep"] = (ms) => (ms === BATCH_CREATE_MS ? new Promise<void>((resolve) => (reached = resolve)) : Promise.resolve());

@@ -20,8 +20,10 @@ export interface BatchingHead {
   readonly next_at: number | null;
   /** Units of a job at most, since the provider took no more at once; absent = as many as fit. */
   readonly most_units?: number;
-  /** No job is written before, since the provider had no room for one; absent = one may be. */
+  /** No job is written before, since nobody had room or money for one; absent = one may be. */
   readonly write_at?: number;
+  /** Attempts in a row to write one that came to nothing; absent = none. */
+  readonly write_refusals?: number;
   /** Absent = it is not. */
   readonly closing?: Closing;
 }

@@ -53,6 +53,8 @@ export type BatchPlan =
       readonly file_id: string | null;
       readonly creating_at: number | null;
       readonly find_only?: true;
+      /** The most that it can cost, as it was written. */
+      readonly bound: number | null;
       /** Batches of the provider's that other jobs are, or that failed as a whole. */
       readonly taken: readonly string[];
     }
@@ -70,6 +72,8 @@ export type BatchPlan =
       readonly pieces: readonly Piece[];
       readonly known: readonly CollectedJob[];
     }
+  /** It was dropped, and nothing of it is at its provider, nor will be: what is held for it in budgets is to be given back. */
+  | { readonly kind: "release"; readonly job: JobNumber; readonly place: number }
   | { readonly kind: "wait"; readonly until_ms: number }
   | { readonly kind: "none" | "lost" | "gone" };
 
@@ -94,10 +98,11 @@ export type BatchOutcome =
   | { readonly kind: "creating"; readonly job: JobNumber }
   | { readonly kind: "submitted"; readonly job: JobNumber; readonly batch_id: string; readonly expires_at: number | null }
   | { readonly kind: "seen"; readonly job: JobNumber; readonly state: "submitted" | "cancelling" | "ended"; readonly counts: JobCounts }
+  | { readonly kind: "released"; readonly job: JobNumber }
   /** It was looked for, and nobody created it (`find_only`). */
   | { readonly kind: "absent"; readonly job: JobNumber }
   /**
-   * The step was not done. `full`: the provider takes no more until others are over, and nothing was created, or what was failed as a whole; `passing`: it is tried
+   * The step was not done, or of a job that is to be written nothing was. `full`: the provider takes no more until others are over, and nothing was created, or what was failed as a whole; `passing`: it is tried
    * again, and what it may have created is looked for; `missing`: the provider knows no such batch (any more), or not its results, and its requests are asked again;
    * `for-good`: the run cannot go on. `batch_id`: of one that failed as a whole, before a request was answered.
    */

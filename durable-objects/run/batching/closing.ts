@@ -1,4 +1,4 @@
-import { endByLimit, endPinning, endRun, isOverdue, markChanged, openRun, PREPARATIONS_TO_FAIL, timeLimit } from "../course/lifecycle.ts";
+import { endByLimit, endPinning, endRun, isOverdue, markChanged, openRun, timeLimit } from "../course/lifecycle.ts";
 import { isBeside, isSuspended } from "../grants/offers.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
@@ -6,7 +6,7 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { Closing } from "./batching-head.ts";
 import { dropJob } from "./drop-job.ts";
-import { isLive, isUnsent } from "./job.ts";
+import { isHeld, isLive, isUnsent } from "./job.ts";
 import { nextStep } from "./next-step.ts";
 
 /**
@@ -17,7 +17,10 @@ import { nextStep } from "./next-step.ts";
 /** How long it waits for the provider to stop, and for what was answered to be played. Milliseconds. */
 export const BATCH_CLOSING_MS = 15 * 60_000;
 
-const hasLiveJobs = (ledger: Ledger): boolean => ledger.batching.jobs().some(isLive);
+/** Grants in a row to carry batches of which nothing was heard but that they had begun: more than of a preparation, since a day of waiting has many. */
+const STEPS_TO_FAIL = 8;
+
+const hasLiveJobs = (ledger: Ledger): boolean => ledger.batching.jobs().some((job) => isLive(job) || isHeld(job));
 
 /** Whether anything of the run is at its provider, or was answered and is not played: without it there is nothing to close. */
 function hasAnswers(ledger: Ledger, head: RunHead): boolean {
@@ -70,7 +73,7 @@ export function advanceBatches(ledger: Ledger, head: RunHead, context: RunContex
   if (head.batching === undefined) return;
   if (isOverdue(head, context)) beginClosing(ledger, head, { why: "timeout", failure: timeLimit(ledger) }, context);
   if (head.phase !== "open") return;
-  if (head.pinning !== true && head.import === null && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
+  if (head.pinning !== true && head.import === null && (head.lost_preparations ?? 0) >= STEPS_TO_FAIL) {
     endRun(ledger, head, context, "FAILED", "abort", {
       code: "preparation_failed",
       message: `Bringing requests into batches, or their answers into storage, was begun ${head.lost_preparations} times, and each time whoever did it fell silent.`,

@@ -20,7 +20,7 @@ export interface Job {
   readonly requests: number;
   /** How many units it is of. */
   readonly units: number;
-  /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds. */
+  /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds, or what they held for it is given back. */
   readonly bound: number | null;
   readonly file_id: string | null;
   /** When somebody first began to create it; null = nobody did, or what came of it is known. */
@@ -53,6 +53,9 @@ export const isLive = ({ state }: Job): boolean => !ENDS.includes(state);
 const UNSENT: readonly JobState[] = ["written", "uploaded"];
 /** Whether nobody has begun to create it at the provider. */
 export const isUnsent = ({ state }: Job): boolean => UNSENT.includes(state);
+
+/** Whether budgets may hold something for a job that will not come to anything. */
+export const isHeld = ({ state, bound }: Job): boolean => state === "dropped" && bound !== null && bound > 0;
 
 /** Whether the provider works on it, as far as is known. */
 export const isAtWork = ({ state }: Job): boolean => state === "submitted" || state === "cancelling";

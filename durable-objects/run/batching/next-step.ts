@@ -3,18 +3,22 @@ import { isLoadingHeldUp } from "../grants/loading.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
-import { isAtWork, isLive, isUnsent, type Job } from "./job.ts";
+import { isAtWork, isHeld, isLive, isUnsent, type Job } from "./job.ts";
 
 /** What is to be done next for a run in batches: the one order in which everything is. */
 
+/** What ends goes first: it makes room for the rest. */
+const ORDER = ["release", "collect", "cancel", "look", "find", "create", "upload"] as const;
+
+export type JobStep = (typeof ORDER)[number];
 export type Step =
   | { readonly kind: "write" }
-  | { readonly kind: "collect" | "cancel" | "look" | "find" | "create" | "upload"; readonly job: Job }
+  | { readonly kind: JobStep; readonly job: Job }
   /** Nothing before then. */
   | { readonly kind: "wait"; readonly at: number };
 
 /** The step for a job, whenever it is due; null where it has none now. */
-function stepOf(job: Job, closing: boolean, paused: boolean): Exclude<Step["kind"], "write" | "wait"> | null {
+function stepOf(job: Job, closing: boolean, paused: boolean): JobStep | null {
   switch (job.state) {
     case "ended":
       return "collect";
@@ -29,21 +33,20 @@ function stepOf(job: Job, closing: boolean, paused: boolean): Exclude<Step["kind
       return closing || paused ? null : "create";
     case "written":
       return closing || paused ? null : "upload";
-    case "collected":
     case "dropped":
+      return isHeld(job) ? "release" : null;
+    case "collected":
       return null;
   }
 }
-
-/** What ends goes first: it makes room for the rest. */
-const ORDER = ["collect", "cancel", "look", "find", "create", "upload"] as const;
 
 /** Null: nothing, until something else happens. Only while the run is open. */
 export function nextStep(ledger: Ledger, head: RunHead, context: RunContext): Step | null {
   const { batching, paused } = head;
   if (batching === undefined || head.phase !== "open") return null;
-  const live = ledger.batching.jobs().filter(isLive);
-  const steps = live.flatMap((job) => {
+  const jobs = ledger.batching.jobs();
+  const live = jobs.filter(isLive);
+  const steps = jobs.flatMap((job) => {
     const kind = stepOf(job, batching.closing !== undefined, paused !== undefined);
     return kind === null ? [] : [{ kind, job }];
   });

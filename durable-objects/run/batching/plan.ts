@@ -7,7 +7,7 @@ import type { TicketId, UnitRange } from "../protocol.ts";
 import type { BatchPlan, BatchPlanRequest } from "./batching-protocol.ts";
 import type { Job } from "./job.ts";
 import { answersFor } from "./known-answers.ts";
-import { mostUnits, nextStep } from "./next-step.ts";
+import { type JobStep, mostUnits, nextStep } from "./next-step.ts";
 import { nextUnasked } from "./unasked.ts";
 
 /** The live grant that carries batches, named by a request. */
@@ -53,8 +53,9 @@ const about = (ledger: Ledger, head: RunHead, units: readonly UnitRange[]) => ({
   known: answersFor(ledger, head, units),
 });
 
-function planOf(ledger: Ledger, head: RunHead, kind: "collect" | "cancel" | "look" | "find" | "create" | "upload", job: Job): BatchPlan {
+function planOf(ledger: Ledger, head: RunHead, kind: JobStep, job: Job): BatchPlan {
   const { job: number, place, object, bytes, requests, file_id, creating_at } = job;
+  if (kind === "release") return { kind, job: number, place };
   if (kind === "upload") return { kind, job: number, place, object, bytes };
   if (kind === "create" || kind === "find") {
     const others = ledger.batching.jobs().flatMap((each) => (each.job === number || each.batch_id === null ? [] : [each.batch_id]));
@@ -68,6 +69,7 @@ function planOf(ledger: Ledger, head: RunHead, kind: "collect" | "cancel" | "loo
       requests,
       file_id,
       creating_at,
+      bound: job.bound,
       ...(kind === "find" ? { find_only: true as const } : {}),
       taken,
     };

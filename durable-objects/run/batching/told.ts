@@ -1,35 +1,18 @@
-import type { Failure } from "../../../src/errors/result.ts";
-import { endRun, markChanged } from "../course/lifecycle.ts";
+import { markChanged } from "../course/lifecycle.ts";
 import { returnUnits } from "../grants/pending.ts";
 import type { Ack } from "../protocol.ts";
-import { retryDelay } from "../sending/wake.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
-import type { BatchOutcome, BatchToldRequest } from "./batching-protocol.ts";
+import type { BatchToldRequest } from "./batching-protocol.ts";
 import { dropJob } from "./drop-job.ts";
-import { type AskedRange, isAtWork, isLive, isUnsent, type Job, unitsIn } from "./job.ts";
-import { hasOthersAtWork } from "./next-step.ts";
+import { isAtWork, isHeld, isUnsent, type Job, unitsIn } from "./job.ts";
+import { askAgain, LOST, lookDelay, moved, OK, type Told, writesAtOnce } from "./moves.ts";
 import { carrying, newestJob } from "./plan.ts";
-import { putUnasked, takeUnasked } from "./unasked.ts";
+import { refused, unwritten } from "./refused.ts";
+import { takeUnasked } from "./unasked.ts";
 import { without } from "./without.ts";
-
-/** How often a request that came back without an answer is asked in one generation. */
-export const BATCH_TRIES = 3;
-/** Longest wait for the next look at a job. */
-const MOST_LOOK_MS = 60_000;
-const LOOK_GROWTH = 1.5;
-/** Waits for room at the provider, where nothing else says when there is some: the first in first looks, and the longest. */
-const FULL_LOOKS = 3;
-const MOST_FULL_MS = 600_000;
-/** Batches of one job that may fail as a whole. */
-const MOST_FAILED = 8;
-
-type Told<Kind extends BatchOutcome["kind"]> = Extract<BatchOutcome, { kind: Kind }>;
-
-const OK: Ack = { kind: "ok" };
-const LOST: Ack = { kind: "lost" };
 
 /** What became of a step. A repeat of what is known changes nothing. */
 export function batchTold(ledger: Ledger, head: RunHead, request: BatchToldRequest, context: RunContext): Ack {
@@ -40,7 +23,7 @@ export function batchTold(ledger: Ledger, head: RunHead, request: BatchToldReque
   delete head.lost_preparations;
   if (outcome.kind === "wrote") return wrote(ledger, head, outcome, context);
   const job = ledger.batching.jobs().find((each) => each.job === outcome.job);
-  if (job === undefined) return LOST;
+  if (job === undefined) return outcome.kind === "refused" ? unwritten(ledger, head, outcome, context) : LOST;
   switch (outcome.kind) {
     case "uploaded":
       if (job.state === "written") ledger.batching.put(moved(job, { state: "uploaded", file_id: outcome.file_id }));
@@ -49,6 +32,9 @@ export function batchTold(ledger: Ledger, head: RunHead, request: BatchToldReque
       return creating(ledger, head, job, context);
     case "submitted":
       return submitted(ledger, head, job, outcome, context);
+    case "released":
+      if (isHeld(job)) ledger.batching.put({ ...job, bound: null });
+      return OK;
     case "absent":
       if (job.state !== "creating") return OK;
       if (head.batching?.closing === undefined) ledger.batching.put(moved(job, { state: "uploaded", creating_at: null }));
@@ -63,12 +49,6 @@ export function batchTold(ledger: Ledger, head: RunHead, request: BatchToldReque
   }
 }
 
-/** The job with its next step at once, or at `due_at`. */
-const moved = (job: Job, changes: Partial<Job>): Job => {
-  const { full: _, ...rest } = job;
-  return { ...rest, refusals: 0, due_at: 0, ...changes };
-};
-
 function wrote(ledger: Ledger, head: RunHead, outcome: Told<"wrote">, context: RunContext): Ack {
   const jobs = ledger.batching.jobs();
   if (outcome.job <= newestJob(jobs)) return OK;
@@ -78,6 +58,7 @@ function wrote(ledger: Ledger, head: RunHead, outcome: Told<"wrote">, context: R
   const asked = without(taken, outcome.ready);
   for (const range of outcome.ready) returnUnits(ledger, head, range);
   const { object, job, place, bytes, requests, bound } = outcome;
+  writesAtOnce(head);
   // An object without a unit to ask for would be a job that nothing waits for.
   if (object === null || asked.length === 0) return OK;
   const fresh: Job = {
@@ -135,16 +116,13 @@ function submitted(ledger: Ledger, head: RunHead, job: Job, { batch_id, expires_
   return OK;
 }
 
-/** Wait after so many looks. Milliseconds. */
-const lookDelay = (looks: number, { timing }: RunContext): number => Math.min(MOST_LOOK_MS, timing.look * LOOK_GROWTH ** Math.min(looks, 20));
-
 function seen(ledger: Ledger, head: RunHead, job: Job, { state, counts }: Told<"seen">, context: RunContext): Ack {
   if (!isAtWork(job)) return OK;
   if (state === "ended") {
     ledger.batching.put(moved(job, { state, counts, ended_at: context.now }));
     // There is room again.
     for (const other of ledger.batching.jobs()) if (other.full === true) ledger.batching.put({ ...other, due_at: 0 });
-    if (head.batching?.write_at !== undefined) head.batching = withoutWait(head.batching);
+    writesAtOnce(head);
     markChanged(head, context);
     logEvent(ledger, head, context, "INFO", `Batch ${job.job}: ended, ${counts.answered} answered, ${counts.failed} failed`);
     return OK;
@@ -155,83 +133,17 @@ function seen(ledger: Ledger, head: RunHead, job: Job, { state, counts }: Told<"
   return OK;
 }
 
-const withoutWait = ({ write_at: _, ...batching }: NonNullable<RunHead["batching"]>): NonNullable<RunHead["batching"]> => batching;
-
-function refused(ledger: Ledger, head: RunHead, before: Job, { how, failure, batch_id }: Told<"refused">, context: RunContext): Ack {
-  // The word of a step that is over.
-  if (!isLive(before)) return OK;
-  const job = batch_id === undefined && how !== "full" ? before : withoutBatch(before, batch_id);
-  if (how === "for-good" || (job.failed?.length ?? 0) >= MOST_FAILED) return endFor(ledger, head, job, failure, context);
-  if (how === "missing") {
-    ledger.batching.put(moved(job, { state: "dropped" }));
-    askAgain(ledger, head, job, ledger.batching.unitsOf(job.job));
-    logEvent(ledger, head, context, "WARNING", `Batch ${job.job} is not at its provider any more: ${failure.message}; its requests are asked again`);
-    return OK;
-  }
-  if (isUnsent(job) && head.batching?.closing !== undefined) {
-    dropJob(ledger, head, job);
-    return OK;
-  }
-  if (how === "full") return waitForRoom(ledger, head, job, failure, context);
-  const wait = Math.max(retryDelay(job.refusals), job.state === "creating" ? lookDelay(0, context) : 0);
-  ledger.batching.put({ ...job, refusals: job.refusals + 1, due_at: context.now + wait });
-  // The first attempts are told, and then ever fewer.
-  if (Number.isInteger(Math.log2(job.refusals + 1)))
-    logEvent(ledger, head, context, "WARNING", `Batch ${job.job}: ${failure.message}; tried again in ${Math.ceil(wait / 1_000)} s`);
-  return OK;
-}
-
-/** As it was before anything of it was at the provider: what is there failed as a whole. */
-function withoutBatch(job: Job, batch_id: string | null = job.batch_id): Job {
-  const failed = job.failed ?? [];
-  const all = batch_id === null || failed.includes(batch_id) ? failed : [...failed, batch_id];
-  const state = job.state === "written" ? "written" : "uploaded";
-  return { ...job, state, batch_id: null, creating_at: null, submitted_at: null, ...(all.length === 0 ? {} : { failed: all }) };
-}
-
-/** It is created when there is room; one that is alone at the provider is too large, and its units are asked in halves. */
-function waitForRoom(ledger: Ledger, head: RunHead, job: Job, failure: Failure, context: RunContext): Ack {
-  const first = FULL_LOOKS * lookDelay(0, context);
-  if (hasOthersAtWork(ledger, job) || job.units === 1) {
-    const due_at = context.now + Math.min(MOST_FULL_MS, first * 2 ** Math.min(job.refusals, 10));
-    ledger.batching.put({ ...job, refusals: job.refusals + 1, due_at, full: true });
-  } else {
-    dropJob(ledger, head, job);
-    if (head.batching !== undefined) head.batching = { ...head.batching, most_units: Math.max(1, Math.floor(job.units / 2)), write_at: context.now + first };
-  }
-  markChanged(head, context);
-  logEvent(ledger, head, context, "WARNING", `Batch ${job.job}: the provider takes no more now: ${failure.message}`);
-  return OK;
-}
-
-/** What is there of it stays for a resume; one that failed as a whole is written anew. */
-function endFor(ledger: Ledger, head: RunHead, job: Job, failure: Failure, context: RunContext): Ack {
-  if (isAtWork(job) || job.state === "ended") ledger.batching.put({ ...job, due_at: 0 });
-  else dropJob(ledger, head, job);
-  endRun(ledger, head, context, "FAILED", "abort", failure);
-  return OK;
-}
-
 function collected(ledger: Ledger, head: RunHead, job: Job, outcome: Told<"collected">, context: RunContext): Ack {
   if (job.state !== "ended") return OK;
   const { counts, lost, index } = outcome;
   ledger.batching.put(moved(job, { state: "collected", counts, index, ...(Object.keys(lost).length === 0 ? {} : { lost }) }));
   const again = without(ledger.batching.unitsOf(job.job), outcome.ready);
   for (const range of outcome.ready) returnUnits(ledger, head, range);
+  // What it did not cost is there again.
+  writesAtOnce(head);
   askAgain(ledger, head, job, again);
   markChanged(head, context);
   const lostText = Object.entries(lost).map(([why, requests]) => `, ${requests} ${why}`);
   logEvent(ledger, head, context, "INFO", `Batch ${job.job}: ${counts.answered} answers in storage${lostText.join("")}`);
   return OK;
-}
-
-/** Units that lack answers: asked again, or played as they are when they were asked as often as they are. Of a run that ends they stay owed. */
-function askAgain(ledger: Ledger, head: RunHead, { generation }: Job, again: readonly AskedRange[]): void {
-  const closing = head.batching?.closing !== undefined;
-  for (const { lo, hi, tries } of again) {
-    const tried = (generation === head.generation ? tries : 0) + 1;
-    if (closing) putUnasked(ledger, head, [{ lo, hi, tries }]);
-    else if (tried < BATCH_TRIES) putUnasked(ledger, head, [{ lo, hi, tries: tried }]);
-    else returnUnits(ledger, head, { lo, hi });
-  }
 }

@@ -2,6 +2,7 @@ import { lacksState, mendHint } from "../../../src/errors/leftovers.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
+import { isHeld } from "../batching/job.ts";
 import { withoutClosing } from "../batching/batching-head.ts";
 import { scoreTheRest } from "./last-scores.ts";
 import { FINALISINGS_TO_FAIL } from "./finalise-attempts.ts";
@@ -109,7 +110,7 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
     head.done === head.n &&
     head.repair === undefined &&
     head.pinning !== true &&
-    head.batching?.closing === undefined
+    isCollected(ledger, head)
   )
     complete(ledger, head, context);
   if (head.phase === "draining") scoreTheRest(ledger, head, context);
@@ -122,6 +123,10 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
   if (head.phase === "finalising" && (head.finalise.failed?.count ?? 0) >= FINALISINGS_TO_FAIL && ledger.tickets().length === 0)
     giveUpFinalising(ledger, head, context);
 }
+
+/** Whether nothing is left to be done about its batches. */
+const isCollected = (ledger: Ledger, { batching }: RunHead): boolean =>
+  batching === undefined || (batching.closing === undefined && !ledger.batching.jobs().some(isHeld));
 
 /** Inputs are there; the run opens, or ends when nothing is pending. */
 export function openRun(head: RunHead, context: RunContext): void {

@@ -6,6 +6,7 @@ import { batchField } from "../../../src/config/plan/run-batch.ts";
 import { runCache } from "../../../src/config/plan/run-cache.ts";
 import { LOADING_FIELDS, orderOf, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
+import { batchRefusal, turnBatches } from "../batching/turning.ts";
 import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
@@ -141,6 +142,8 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const stopped = staysStopped(head, request);
   if (stopped && head.unwritten !== true) return ok({ owed_rollouts: 0, owed_scores: 0, warnings: stoppedWarning(head) });
   const config = withoutRule(resumedConfig(before, request, begun), request);
+  const batches = batchRefusal(ledger, head, request, config);
+  if (!batches.ok) return batches;
   if (!begun && loadsAnew(head, request, before, config)) unpin(ledger, head);
   // Also what an earlier preparation was stopped in.
   const grows = head.pinned_for !== config.num_examples;
@@ -188,7 +191,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   delete head.loading;
   head.generation++;
   ledger.renewPieces(head.generation);
-  if (head.batching !== undefined) ledger.batching.forgetTries();
+  turnBatches(ledger, head);
   head.boot = request.boot;
   head.interrupted = false;
   delete head.paused;

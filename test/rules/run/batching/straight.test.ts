@@ -11,7 +11,18 @@ describe("a run in batches", () => {
     run.wrote(carrier, plan);
     expect(run.plan(carrier)).toEqual({ kind: "upload", job: 1, place: 0, object: "requests-1", bytes: 500 });
     run.tell(carrier, { kind: "uploaded", job: 1, file_id: "file-1" });
-    const create = { kind: "create", job: 1, place: 0, object: "requests-1", bytes: 500, requests: 5, file_id: "file-1", creating_at: null, taken: [] };
+    const create = {
+      kind: "create",
+      job: 1,
+      place: 0,
+      object: "requests-1",
+      bytes: 500,
+      requests: 5,
+      file_id: "file-1",
+      creating_at: null,
+      bound: null,
+      taken: [],
+    };
     expect(run.plan(carrier)).toEqual(create);
     expect(run.tell(carrier, { kind: "creating", job: 1 })).toBe("ok");
     expect(run.plan(carrier)).toEqual({ ...create, creating_at: run.now });

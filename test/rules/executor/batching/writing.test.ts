@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { requestsKey } from "../../../../r2-layout/keys.ts";
 import { inProcess } from "../../../../src/environments/hosted/in-process.ts";
 import type { HostedEnvironment } from "../../../../src/environments/hosted/hosted-environment.ts";
 import { SingleTurnEnv } from "../../../../src/environments/kinds/single-turn-env.ts";
 import { holdKey } from "../../../../src/errors/masking.ts";
+import { BATCH_COLLECT_BYTES, BATCH_JOB_BYTES, BATCH_WRITE_BYTES, INPUT_CACHE_BYTES, ISOLATE_BYTES } from "../../../../src/limits.ts";
 import type { Message, State } from "../../../../src/rollouts/types.ts";
 import { Rubric } from "../../../../src/rubrics/rubric.ts";
 import { answered, BatchedRun, completion } from "../../../support/batching/batched-run.ts";
@@ -172,6 +174,21 @@ describe("requests that are written for a batch", () => {
     expect(await run.write(all(2))).toMatchObject({ requests: 2, ready: [{ lo: 0, hi: 1 }] });
     const [row] = await run.rows(0, run.answers());
     expect(row).toMatchObject({ error: { error: "ModelError", error_chain_repr: expect.stringContaining("holds a secret") } });
+  });
+
+  it.each([50, 400])("take a bounded part of the memory of an isolate, as do their answers, whether there are %i examples or more", async (units) => {
+    let most = 0;
+    const setup = (): void => {
+      most = Math.max(most, run.bytes.held);
+    };
+    const run = new BatchedRun(inProcess(environment(nothing(), { setup })), units, {}, (unit) => `${unit} ${"x".repeat(20_000)}`);
+    const { object } = await run.write(all(units));
+    expect(most).toBeGreaterThanOrEqual(BATCH_WRITE_BYTES);
+    expect(most).toBeLessThanOrEqual(BATCH_WRITE_BYTES + INPUT_CACHE_BYTES);
+    expect(run.store.objects.get(requestsKey("0badcafe", object ?? ""))?.byteLength).toBeLessThanOrEqual(BATCH_JOB_BYTES);
+    expect(BATCH_WRITE_BYTES).toBeLessThanOrEqual(ISOLATE_BYTES / 2);
+    expect(BATCH_COLLECT_BYTES).toBeLessThanOrEqual(ISOLATE_BYTES / 2);
+    expect(run.bytes.held).toBe(0);
   });
 
   it("end at once when the executor is to stop, and leave nothing open", async () => {

@@ -99,7 +99,12 @@ export class AnthropicBatches implements BatchRoute {
 
   /** All requests of one batch are of one job, so that the first that is known says it. */
   async #isOurs(batch: Fields, isOurs: (custom_id: string) => boolean, signal: AbortSignal): Promise<boolean> {
-    for await (const { custom_id } of this.#lines(batch, signal)) if (isOurs(custom_id)) return true;
+    try {
+      for await (const { custom_id } of this.#lines(batch, signal)) if (isOurs(custom_id)) return true;
+    } catch (thrown) {
+      // One whose results were deleted meanwhile is of no use to anybody.
+      if (!isUnknownThere(thrown)) throw thrown;
+    }
     return false;
   }
 

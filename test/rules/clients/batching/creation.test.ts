@@ -126,6 +126,14 @@ describe.each(TYPES)("creating a batch of %s", (type) => {
   });
 });
 
+it("a batch of Anthropic's whose results are gone is nobody's", async () => {
+  const type: ClientType = "anthropic_messages";
+  await using place = await batchPlace(type, { batches: { calls: [{ route: "results", fault: { kind: "status", status: 404 } }] } });
+  await place.submit(fileOf(place.route, type, ["a", "b"]));
+  expect(await place.route.find(search(), place.signal)).toBeNull();
+  expect(count(place, "results")).toBe(11);
+});
+
 describe("a provider's queue that is full", () => {
   it("fails the batch at OpenAI, and says so; a batch that failed is not taken for one that was created", async () => {
     const type: ClientType = "openai_chat_completions";

@@ -76,6 +76,6 @@ describe("prices of a creation", () => {
       ],
     ]);
     const wrong = await door.call("POST", "/evaluation-configs", { price: [{ model: "a" }], eval: [{ env_id: "gsm8k" }] });
-    expect(await wrong.text()).toContain("body: [[price]] #1: input_usd_per_mtok");
+    expect(await wrong.json()).toMatchObject({ detail: expect.stringContaining(`body: [[price]] #1 (model "a"): input_usd_per_mtok is missing`) });
   });
 });

@@ -85,6 +85,9 @@ export type JobWord =
    * Both hold `amount` for `requests`, whatever was held before. `least`: of what it is made of, what costs least.
    */
   | { readonly kind: "reserve" | "send"; readonly amount: number; readonly requests: number; readonly least: number }
+  /** `release`: nothing of it is at its provider, nor will be as things stand. `lose`: what became of it there nobody will know, so that all that it holds counts as unseen. */
+  | { readonly kind: "release" }
+  | { readonly kind: "lose" }
   /** It is over: what its answers came to by their usage, and those that may be billed and do not say what they took, at their bounds. */
   | { readonly kind: "settle"; readonly settled: number; readonly unseen: { readonly calls: number; readonly amount: number } };
 

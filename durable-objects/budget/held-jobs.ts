@@ -70,9 +70,24 @@ export class HeldJobs {
     return isCounted;
   }
 
-  /** Lets go of what somebody reserved who has written the same job before. */
+  /** Lets go of what was reserved for jobs of the same run: whoever writes one knows of none that is written. */
   free(name: string): void {
-    if (this.#jobs.get(name)?.hold === "reserved") this.#drop(name);
+    const run = name.slice(0, name.lastIndexOf("/") + 1);
+    for (const { job, hold } of [...this.#jobs.values()]) if (hold === "reserved" && job.startsWith(run)) this.#drop(job);
+  }
+
+  release(name: string): void {
+    const known = this.#jobs.get(name);
+    if (known !== undefined && isHeld(known)) this.#drop(name);
+  }
+
+  /** All that it holds counts as unseen for ever. Whether it held anything. */
+  lose(name: string, said: Said, now: number, windows: Windows): boolean {
+    const known = this.#jobs.get(name);
+    if (known === undefined || known.hold === "settled") return false;
+    if (isHeld(known)) windows.add({ calls: known.requests, unseen: known.amount });
+    this.#put({ ...known, ...said, hold: "settled", amount: 0, requests: 0, at: now });
+    return true;
   }
 
   /** Holds so much for it, where `left` has that beside what it holds. Whether it does. Takes back what counts as unseen of one that lapsed. */

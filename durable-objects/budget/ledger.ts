@@ -1,5 +1,6 @@
 import { againMs, freeFor, MARGIN_MS, VALID_MS } from "./allotting.ts";
 import { HeldJobs } from "./held-jobs.ts";
+import { jobProblem } from "./job-problem.ts";
 import type { BudgetAnswer, BudgetLimits, BudgetRequest, BudgetView, JobAnswer, JobRequest } from "./budget-control.ts";
 import type { StoredJob } from "./stored-job.ts";
 import type { Party, StoredParty } from "./party.ts";
@@ -100,10 +101,17 @@ export class Ledger {
         this.#windows.add({ settled: word.settled, calls: word.unseen.calls, unseen: word.unseen.amount });
         this.#isChanged = true;
       }
-      return { kind: "ok", held: false, room: 0, over: null };
+      return NOTHING_HELD;
+    }
+    const isLate = this.#jobs.isLate(job, request);
+    if (word.kind === "lose" || word.kind === "release") {
+      if (isLate) return NOTHING_HELD;
+      if (word.kind === "release") this.#jobs.release(job);
+      else if (this.#jobs.lose(job, { epoch: request.epoch, seq: request.seq }, now, this.#windows)) this.#isChanged = true;
+      return NOTHING_HELD;
     }
     if (this.#limits === null) return { kind: "refused", message: NO_LIMIT };
-    if (this.#jobs.isLate(job, request)) return { kind: "ok", held: false, room: 0, over: null };
+    if (isLate) return NOTHING_HELD;
     if (word.kind === "ask") this.#jobs.free(job);
     const before = this.#windows.all;
     const held = word.kind !== "ask" && this.#jobs.hold(job, request, word, now, this.#windows, () => this.#spare);
@@ -230,22 +238,8 @@ export class Ledger {
   }
 }
 
+const NOTHING_HELD: JobAnswer = { kind: "ok", held: false, room: 0, over: null };
 const NO_LIMIT = "it has no limit: nothing may be spent from it";
-
-function jobProblem({ job, epoch, seq, word }: JobRequest): string | null {
-  const amounts =
-    word.kind === "settle"
-      ? [word.settled, word.unseen.calls, word.unseen.amount]
-      : word.kind === "ask"
-        ? [word.least]
-        : [word.amount, word.requests, word.least];
-  const whole = [epoch, seq, ...amounts].every((each) => Number.isSafeInteger(each) && each >= 0);
-  if (!whole) return "a job was told of in numbers that are not whole";
-  return job.length > 0 && job.length <= MOST_NAME ? null : "a job has no name, or one that is too long";
-}
-
-/** Characters: that of a team, a run and a number are a third of it. */
-const MOST_NAME = 256;
 
 type Life = Pick<BudgetRequest, "boot" | "runtime">;
 const isOf = (party: Life, { boot, runtime }: Life): boolean => party.boot === boot && party.runtime === runtime;

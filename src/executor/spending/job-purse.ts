@@ -71,7 +71,7 @@ export class JobPurse {
     return this.price === null ? null : boundNano(bound, this.price);
   }
 
-  /** The most that may be held for a job that is about to be written; what an earlier writer of it held is free. */
+  /** The most that may be held for a job that is about to be written; what was held for others of the run that were written is free: there are none any more. */
   async room(job: number): Promise<number> {
     let room = Number.MAX_SAFE_INTEGER;
     for (const budget of this.#budgets) room = Math.min(room, (await this.#say(budget, job, { kind: "ask", least: 0 })).room);
@@ -89,8 +89,22 @@ export class JobPurse {
   }
 
   /** It is over: said before the Run is told. */
-  async settle(job: number, spent: { readonly settled: number; readonly unseen: { readonly calls: number; readonly amount: number } }): Promise<void> {
-    for (const budget of this.#budgets) await this.#say(budget, job, { kind: "settle", ...spent });
+  settle(job: number, spent: { readonly settled: number; readonly unseen: { readonly calls: number; readonly amount: number } }): Promise<void> {
+    return this.#tell(job, { kind: "settle", ...spent });
+  }
+
+  /** Nothing of it is at its provider, nor will be, or not before it is sent again. */
+  release(job: number): Promise<void> {
+    return this.#tell(job, { kind: "release" });
+  }
+
+  /** Its provider does not know it any more, and may be paid for it: all that is held counts as unseen. */
+  lose(job: number): Promise<void> {
+    return this.#tell(job, { kind: "lose" });
+  }
+
+  async #tell(job: number, word: JobWord): Promise<void> {
+    for (const budget of this.#budgets) await this.#say(budget, job, word);
   }
 
   /** All of them or none: what those before hold that cannot be held in the next is given back. */
@@ -102,8 +116,7 @@ export class JobPurse {
         had.push(budget);
         continue;
       }
-      const none = { kind: "reserve", amount: 0, requests: 0, least: 0 } as const;
-      for (const before of had) await this.#say(before, job, none);
+      for (const before of had) await this.#say(before, job, { kind: "release" });
       return over === null ? { kind: "short", room } : { kind: "over", budget, over };
     }
     return { kind: "held" };

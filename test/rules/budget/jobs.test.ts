@@ -134,6 +134,20 @@ describe("money of a job", () => {
     expect(totalOf(ledger, lapse)).toEqual({ settled: 0, unseen: { calls: 2, amount: 600 } });
   });
 
+  it("is given back where nothing of it is at its provider, with what was written before the next one is, and counts as unseen where nobody will know what it cost", () => {
+    const ledger = ledgerOf({ total: 1_000 });
+    const [one, two, three] = [new JobSpeaker("r/1"), new JobSpeaker("r/2"), new JobSpeaker("r/3")];
+    for (const each of [one, two]) ledger.job(each.send(300), NOON);
+    ledger.job(one.release(), NOON);
+    expect(heldOf(ledger)).toEqual({ jobs: 1, amount: 300 });
+    ledger.job(new JobSpeaker("r2/1").reserve(50), NOON);
+    ledger.job(three.reserve(300), NOON);
+    // That of another run, and what is sent, stay.
+    expect(okOf(ledger.job(new JobSpeaker("r/4").ask(), NOON)).room).toBe(650);
+    for (const word of [two.lose(), two.lose(), two.release(), two.settle(10), new JobSpeaker("r/9").lose()]) ledger.job(word, NOON);
+    expect(ledger.view(NOON)).toMatchObject({ batches: { jobs: 1, amount: 50 }, spent: { total: { settled: 0, unseen: { calls: 2, amount: 300 } } } });
+  });
+
   it("is forgotten a month after its end, and one that nobody reserved counts all the same", () => {
     const ledger = ledgerOf({ total: 1_000 });
     ledger.job(new JobSpeaker().settle(70), NOON);

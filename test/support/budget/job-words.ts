@@ -24,5 +24,7 @@ export class JobSpeaker {
   ask = (least = 0): JobRequest => this.says({ kind: "ask", least });
   reserve = (amount: number, least = amount): JobRequest => this.says({ kind: "reserve", amount, requests: 2, least });
   send = (amount: number): JobRequest => this.says({ kind: "send", amount, requests: 2, least: amount });
+  release = (): JobRequest => this.says({ kind: "release" });
+  lose = (): JobRequest => this.says({ kind: "lose" });
   settle = (settled: number, unseen = { calls: 0, amount: 0 }): JobRequest => this.says({ kind: "settle", settled, unseen });
 }

@@ -75,10 +75,14 @@ describe("money for a job", () => {
     const { budgets, purse } = purseOf({ [TEAM]: { day: 1_000 }, [RUN]: { total: 2_000 }, [KEY]: { month: 5_000 } });
     expect(await purse.room(1)).toBe(1_000);
     expect(await purse.reserve(1, MONEY)).toEqual({ kind: "held" });
+    // A job is written where none of the run is that was not sent.
+    expect(await purse.room(2)).toBe(1_000);
+    expect(await purse.send(1, MONEY)).toEqual({ kind: "held" });
     expect(await purse.room(2)).toBe(100);
     expect(await purse.reserve(2, MONEY)).toEqual({ kind: "short", room: 100 });
     for (const name of [TEAM, RUN, KEY]) expect(budgets.view(name).batches?.amount, name).toBe(900);
     expect(await purse.send(1, MONEY)).toEqual({ kind: "held" });
+    await purse.release(9);
     await purse.settle(1, { settled: 800, unseen: { calls: 1, amount: 50 } });
     for (const name of [TEAM, RUN, KEY])
       expect(budgets.view(name), name).toMatchObject({ batches: { amount: 0 }, spent: { total: { settled: 800, unseen: { calls: 1, amount: 50 } } } });

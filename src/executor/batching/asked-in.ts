@@ -13,10 +13,8 @@ export async function askedIn(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, RequestId>> {
   const key = requestsKey(runId, object);
-  const stream = await store.stream(key);
-  if (stream === null) throw new EdgewiseError("storage_damaged", `${key} is missing in storage`);
   const asked = new Map<string, RequestId>();
-  for await (const line of linesOf(stream)) {
+  for await (const line of requestLines(store, runId, object)) {
     signal.throwIfAborted();
     const id = idOf(line);
     const request = id === null ? null : requestOf(id);
@@ -35,7 +33,11 @@ function idOf(line: string): string | null {
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** The requests of a job as they were written. Throws `storage_damaged` when they are not there any more. */
+export async function* requestLines(store: Pick<ExecutorStore, "stream">, runId: string, object: string): AsyncGenerator<string> {
+  const key = requestsKey(runId, object);
+  const stream = await store.stream(key);
+  if (stream === null) throw new EdgewiseError("storage_damaged", `${key} is missing in storage`);
   const decoder = new TextDecoder();
   const lines = new Lines(BATCH_JOB_BYTES);
   // Each ends with its line's end, the last one too.

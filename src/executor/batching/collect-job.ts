@@ -8,6 +8,7 @@ import { maskJson } from "../../errors/masking.ts";
 import { BATCH_COLLECT_BYTES, BATCH_PART_BYTES, MAX_ANSWER_BYTES } from "../../limits.ts";
 import type { ExecutorPorts } from "../ports.ts";
 import type { Slice } from "../slice.ts";
+import type { JobBill } from "../spending/job-bill.ts";
 import { type IndexedAnswer, indexText } from "./answer-index.ts";
 import { askedIn } from "./asked-in.ts";
 
@@ -20,6 +21,8 @@ export interface CollectingHost {
   readonly route: Pick<BatchRoute, "results">;
   /** What the objects of its answers are to be called. */
   readonly object: string;
+  /** Told of every answer that counts; absent = nobody pays. */
+  readonly bill?: Pick<JobBill, "add">;
   /** Blots out the secrets of the place. */
   readonly blot: (text: string) => string;
 }
@@ -41,7 +44,9 @@ export async function collectJob(host: CollectingHost, { config }: Grant, plan: 
       signal.throwIfAborted();
       const { custom_id } = line;
       // Of two lines for one request the first answer counts, as whoever is paid may say.
-      if (asked.has(custom_id) && answers.get(custom_id)?.kind !== "answer") answers.set(custom_id, await answerOf(line, parts));
+      if (!asked.has(custom_id) || answers.get(custom_id)?.kind === "answer") continue;
+      answers.set(custom_id, await answerOf(line, parts));
+      host.bill?.add(line);
     }
     await parts.end();
     const missing: IndexedAnswer = { kind: "lost", why: "missing", message: "the results of its batch say nothing of it" };

@@ -7,6 +7,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { BATCH_WRITE_BYTES } from "../../limits.ts";
 import type { ExecutorPorts } from "../ports.ts";
 import type { Slice } from "../slice.ts";
+import type { Held, JobPurse } from "../spending/job-purse.ts";
 import { Inputs } from "../units/inputs.ts";
 import type { AnswerIndexes } from "./answer-indexes.ts";
 import { unaskable } from "./askable.ts";
@@ -30,19 +31,29 @@ export interface WritingHost extends Omit<CatchingHost, "config"> {
   readonly place: number;
   /** What its object is to be called. */
   readonly object: string;
+  readonly purse: JobPurse;
+}
+
+/** A request as it is written, with the most that it can cost: nano-dollars, null = nobody knows, and no budget holds. */
+interface PaidLine {
+  readonly line: string;
+  readonly bound: number | null;
 }
 
 /** Of one example, what is to be asked. */
 interface UnitLines {
   readonly unit: number;
-  readonly lines: readonly string[];
+  readonly lines: readonly PaidLine[];
 }
+
+/** There is no money for a request: something that is held may come back, or (`over`) nothing that would be enough. */
+export type Unpaid = Exclude<Held, { readonly kind: "held" }>;
 
 /**
  * Writes the requests of as many examples as one job takes, from the front of the plan, and puts them into storage. Ends early when the slice does: what is
- * written by then is a job. Rejects with `environment_failed` for an environment that asks something else each time, with the signal's reason, and where storage does not answer.
+ * written by then is a job; so does it where budgets have no more to hold. What it can cost is held for it when it resolves. Rejects with `environment_failed` for an environment that asks something else each time, with the signal's reason, and where storage does not answer.
  */
-export async function writeJob(host: WritingHost, { config }: Grant, plan: Write, signal: AbortSignal): Promise<Wrote> {
+export async function writeJob(host: WritingHost, { config }: Grant, plan: Write, signal: AbortSignal): Promise<Wrote | Unpaid> {
   const { ports, slice, place, object } = host;
   const { run_id } = config;
   const held = await ports.bytes.hold(BATCH_WRITE_BYTES, signal);
@@ -51,27 +62,76 @@ export async function writeJob(host: WritingHost, { config }: Grant, plan: Write
   try {
     const writer = new JobWriter({ ...host, config }, plan, inputs, AbortSignal.any([signal, ended.signal]));
     const file = new JobFile(host.route.limits);
+    const money = new JobMoneyCount(await host.purse.room(plan.job));
     const units: number[] = [];
     const ready: number[] = [];
     const begins = (): boolean => units.length === 0 || !slice.isOver;
     for await (const { unit, lines } of resultsInOrder(eachOf(plan.units), (next) => writer.linesOf(next), writer.unitsAtOnce, begins)) {
-      const taken = file.add(lines);
-      if (taken === 0 && lines.length > 0 && file.requests > 0) break;
+      const paid = money.within(lines, file.requests === 0);
+      const taken = file.add(paid.map(({ line }) => line));
+      money.take(paid.slice(0, taken));
+      if (taken === 0 && lines.length > 0 && (file.requests > 0 || paid.length < lines.length)) {
+        if (units.length === 0) return await unpaid(host.purse, plan.job, lines);
+        break;
+      }
       units.push(unit);
       if (taken === 0) ready.push(unit);
       else if (taken < lines.length) break;
     }
     const { requests, bytes } = file;
     if (requests > 0) {
+      const paid = await host.purse.reserve(plan.job, { amount: money.amount, requests, least: money.least });
+      if (paid.kind !== "held") return paid;
       slice.spend();
       await ports.store.create(requestsKey(run_id, object), file.take());
     }
-    const told = { kind: "wrote", job: plan.job, place, bytes, requests, bound: null } as const;
+    const told = { kind: "wrote", job: plan.job, place, bytes, requests, bound: money.known } as const;
     return { ...told, object: requests > 0 ? object : null, units: runsOf(units, 0), ready: runsOf(ready, 0) };
   } finally {
     ended.abort(new Error("the job is written"));
     inputs.drop();
     held.release();
+  }
+}
+
+/** What there is no money for is asked for: the answer says whether it may come. */
+async function unpaid(purse: JobPurse, job: number, [first]: readonly PaidLine[]): Promise<Unpaid> {
+  const least = first?.bound ?? 0;
+  const held = await purse.reserve(job, { amount: least, requests: 1, least });
+  // It has come back meanwhile.
+  return held.kind === "held" ? { kind: "short", room: least } : held;
+}
+
+/** What the requests of a job can cost, as they are taken. Nano-dollars. */
+class JobMoneyCount {
+  readonly #room: number;
+  amount = 0;
+  least = Number.MAX_SAFE_INTEGER;
+  #isKnown = true;
+
+  constructor(room: number) {
+    this.#room = room;
+  }
+
+  /** Null where that of one is not known. */
+  get known(): number | null {
+    return this.#isKnown ? this.amount : null;
+  }
+
+  /** As many of an example's requests as there is money for: all or none, but for the first example of a job. */
+  within(lines: readonly PaidLine[], isFirst: boolean): readonly PaidLine[] {
+    let sum = this.amount;
+    const fitting = lines.findIndex(({ bound }) => (sum += bound ?? 0) > this.#room);
+    if (fitting < 0) return lines;
+    return isFirst ? lines.slice(0, fitting) : [];
+  }
+
+  take(lines: readonly PaidLine[]): void {
+    for (const { bound } of lines) {
+      this.amount += bound ?? 0;
+      this.least = Math.min(this.least, bound ?? 0);
+      this.#isKnown &&= bound !== null;
+    }
   }
 }
 
@@ -102,13 +162,13 @@ class JobWriter {
   }
 
   async linesOf(unit: number): Promise<UnitLines> {
-    const { route } = this.#host;
-    const lines: string[] = [];
+    const { route, purse } = this.#host;
+    const lines: PaidLine[] = [];
     const rollouts = this.#owedOf(unit);
     for (let from = 0; from < rollouts.length; from += ROLLOUTS_AT_ONCE) {
       for (const { id, request } of await this.#askedBy(unit, rollouts.slice(from, from + ROLLOUTS_AT_ONCE))) {
         const line = route.line(customIdOf(id), request.body);
-        if (unaskable(line) === null && !(await this.#isAnswered(id))) lines.push(line);
+        if (unaskable(line) === null && !(await this.#isAnswered(id))) lines.push({ line, bound: purse.boundOf(request) });
       }
     }
     return { unit, lines };

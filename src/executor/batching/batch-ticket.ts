@@ -12,13 +12,16 @@ import { EnvironmentLog } from "../hosting/environment-log.ts";
 import { ticketOf } from "../keep-alive.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import type { Slice } from "../slice.ts";
+import { JobBill } from "../spending/job-bill.ts";
+import { JobPurse } from "../spending/job-purse.ts";
 import { AnswerIndexes } from "./answer-indexes.ts";
 import { collectJob } from "./collect-job.ts";
 import { CaughtRequests } from "./first-requests.ts";
 import { providerStep } from "./provider-steps.ts";
 import { nameRequests } from "./question-id.ts";
-import { refusalOf } from "./step-refusals.ts";
-import { writeJob } from "./write-job.ts";
+import { silentBounds } from "./silent-bounds.ts";
+import { refusalOf, unpaidOutcome } from "./step-refusals.ts";
+import { type Unpaid, writeJob } from "./write-job.ts";
 
 export interface BatchTicketHost {
   /** Of the run's team. */
@@ -84,21 +87,47 @@ export class BatchTicket {
   async #do(step: Exclude<Step, Write>, signal: AbortSignal): Promise<Step | null> {
     const place = await this.#placeOf(step.place);
     if (place === null) return null;
-    const outcome = step.kind === "collect" ? await this.#collect(step, place, signal) : await this.#atProvider(step, place, signal);
+    const outcome = await this.#outcomeOf(step, place, signal);
+    // It may be paid, and nobody will know what.
+    if (outcome?.kind === "refused" && outcome.how === "missing") await this.#purseOf(step.place).lose(step.job);
     if (outcome !== null) await this.#tell(outcome);
     return await this.#next(signal);
   }
 
-  #atProvider(step: Exclude<Step, { kind: "write" | "collect" }>, place: BatchPlace, signal: AbortSignal): Promise<BatchOutcome | null> {
+  async #outcomeOf(step: Exclude<Step, Write>, place: BatchPlace, signal: AbortSignal): Promise<BatchOutcome | null> {
+    if (step.kind === "collect") return await this.#collect(step, place, signal);
+    if (step.kind !== "release") return await this.#atProvider(step, place, signal);
+    await this.#purseOf(step.place).release(step.job);
+    return { kind: "released", job: step.job };
+  }
+
+  #atProvider(step: Exclude<Step, { kind: "write" | "collect" | "release" }>, place: BatchPlace, signal: AbortSignal): Promise<BatchOutcome | null> {
     const { ports, slice } = this.#host;
     const creating = async (job: number): Promise<boolean> => (await this.#tell({ kind: "creating", job })).kind === "ok";
-    return providerStep({ store: ports.store, slice, runId: this.#grant.config.run_id, place, creating }, step, signal);
+    const pays = async ({ job, bound, requests }: { job: number; bound: number | null; requests: number }): Promise<BatchOutcome | null> => {
+      const held = await this.#purseOf(step.place).send(job, { amount: bound ?? 0, requests });
+      if (held.kind === "held") return null;
+      // Of more than one example smaller parts are tried first.
+      if (held.kind === "over" && requests <= this.#grant.config.rollouts_per_example) await this.#endOverBudget(held);
+      return unpaidOutcome(job);
+    };
+    return providerStep({ store: ports.store, slice, runId: this.#grant.config.run_id, place, creating, pays }, step, signal);
   }
 
   async #collect(step: Extract<Step, { kind: "collect" }>, { route, blot, named }: BatchPlace, signal: AbortSignal): Promise<BatchOutcome> {
     const { ports, slice } = this.#host;
+    const { run_id, model } = this.#grant.config;
+    const purse = this.#purseOf(step.place);
+    const bill = purse.isHeld && purse.price !== null ? new JobBill(purse.price) : null;
     try {
-      return await collectJob({ ports, slice, route, blot, object: this.#object(step.job) }, this.#grant, step, signal);
+      const host = { ports, slice, route, blot, object: this.#object(step.job), ...(bill === null ? {} : { bill }) };
+      const collected = await collectJob(host, this.#grant, step, signal);
+      // Budgets know it before the Run: whoever comes after a kill between the two says it again.
+      if (bill !== null) {
+        const bounds = await silentBounds({ store: ports.store, runId: run_id, object: step.object }, bill.silent, model, purse);
+        await purse.settle(step.job, bill.spent(bounds));
+      }
+      return collected;
     } catch (thrown) {
       signal.throwIfAborted();
       return refusalOf(thrown, step, named);
@@ -139,8 +168,12 @@ export class BatchTicket {
       const { clientOf } = opened;
       const { route } = place;
       const catching = { now, sleep, random, environment, caught, clientOf, deadlineMs: budget.unitDeadline };
-      const host = { ...catching, ports, slice, indexes: this.#indexes, route, place: at, object: this.#object(step.job) };
-      return await writeJob(host, this.#grant, step, signal);
+      const host = { ...catching, ports, slice, indexes: this.#indexes, route, place: at, object: this.#object(step.job), purse: this.#purseOf(at) };
+      const written = await writeJob(host, this.#grant, step, signal);
+      if (written.kind === "wrote") return written;
+      if (written.kind === "short") return unpaidOutcome(step.job);
+      await this.#endOverBudget(written);
+      return null;
     } finally {
       opened.close();
     }
@@ -168,6 +201,20 @@ export class BatchTicket {
     const place = this.#places[at];
     if (place === undefined) throw new EdgewiseError("internal", `a job is for place ${at} of a run that has ${this.#places.length}`);
     return place;
+  }
+
+  async #endOverBudget({ budget, over }: Extract<Unpaid, { readonly kind: "over" }>): Promise<void> {
+    this.#host.slice.spend();
+    await this.#run().endOverBudget({ ...ticketOf(this.#grant), budget, over });
+  }
+
+  /** What jobs for a place are paid from. */
+  #purseOf(at: number): JobPurse {
+    const { ports, slice } = this.#host;
+    const { config, epoch } = this.#grant;
+    const place = placesOf(config)[at];
+    if (place === undefined) throw new EdgewiseError("internal", `a job is for place ${at} of a run that has fewer`);
+    return new JobPurse({ ports, slice, config, epoch, place });
   }
 
   #object(job: number): string {

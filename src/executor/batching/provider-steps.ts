@@ -18,6 +18,8 @@ export interface StepHost {
   readonly place: BatchPlace;
   /** Says that it is about to be created; whether it may be. */
   readonly creating: (job: number) => Promise<boolean>;
+  /** Holds what it can cost, before; what is in the way of that, else null. */
+  readonly pays: (plan: Plan<"create">) => Promise<BatchOutcome | null>;
 }
 
 /** Does a step of a job at its provider. Null: the run wants it no more. Rejects with what is none of the provider's. */
@@ -79,6 +81,8 @@ async function create(host: StepHost, plan: Plan<"create">, signal: AbortSignal)
     if (found !== null) return submitted(host, job, found);
   }
   if (plan.find_only === true) return { kind: "absent", job };
+  const unpaid = await host.pays(plan);
+  if (unpaid !== null) return unpaid;
   if (!(await host.creating(job))) return null;
   return submitted(host, job, await place.route.create(fileOf(host, plan), file_id, tag, signal));
 }

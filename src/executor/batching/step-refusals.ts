@@ -32,3 +32,11 @@ export function failedBatch({ batch_id, problem, full, state }: SeenBatch, job: 
   const how = state === "missing" ? "missing" : full ? "full" : THEIRS.test(said) ? "passing" : "for-good";
   return { kind: "refused", job, failure, how, ...(how === "missing" ? {} : { batch_id }) };
 }
+
+/** A job for which there is no money now: something that is held, or in the hands of executors, may come back. */
+export const unpaidOutcome = (job: number): Refused => ({
+  kind: "refused",
+  job,
+  failure: { code: "over_budget", message: "its budgets have too little left for it beside what is under way" },
+  how: "full",
+});

@@ -93,9 +93,8 @@ describe("a budget that pays for batches, through faults", () => {
   async function playSeed(seed: number): Promise<void> {
     const random = new Random(seed);
     const two = random.chance(0.4);
-    const calls = random.pick([0, 0, 300]);
     const total = random.int(20_000, 400_000);
-    const world = worldOf({ "team/a": { total }, ...(two ? { "run/00000001": { total: random.int(20_000, 400_000) } } : {}) }, calls, seed);
+    const world = worldOf({ "team/a": { total }, ...(two ? { "run/00000001": { total: random.int(20_000, 400_000) } } : {}) }, 0, seed);
     const jobs = jobsOf(
       world,
       (_, chance) => {
@@ -106,7 +105,7 @@ describe("a budget that pays for batches, through faults", () => {
       {
         requests: 2_000,
         most: random.pick([20, 200, 1_000]),
-        takes: (chance) => chance.int(SECOND, calls > 0 ? 20 * SECOND : chance.pick([20 * SECOND, 20 * HOUR])),
+        takes: (chance) => chance.int(SECOND, chance.pick([20 * SECOND, 20 * HOUR])),
       },
     );
     world.faults = {
@@ -144,11 +143,11 @@ describe("a budget that pays for batches, through faults", () => {
     expect(left, "what is left when it is over").toBeLessThan(jobs.leastOpen * TOKEN);
   }
 
-  it("is never overspent, nor over before its time, and counts each batch once, over 60 schedules of kills, late grants and lost, late and doubled words", {
+  it("is never overspent, nor over before its time, and counts each batch once, over 40 schedules of kills, late grants and lost, late and doubled words", {
     timeout: 120_000,
   }, async () => {
     const failures: string[] = [];
-    for (let seed = 1; seed <= 60; seed++)
+    for (let seed = 1; seed <= 40; seed++)
       await playSeed(seed).catch((thrown: unknown) => void failures.push(`seed ${seed}: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
     expect(failures).toEqual([]);
   });

@@ -16,6 +16,8 @@ import { writeJob } from "../../../src/executor/batching/write-job.ts";
 import { askedPlace } from "../../../src/executor/endpoints/asked-place.ts";
 import { type ExecutorBytes, IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
 import type { ExecutorPorts } from "../../../src/executor/ports.ts";
+import type { JobBill } from "../../../src/executor/spending/job-bill.ts";
+import { JobPurse } from "../../../src/executor/spending/job-purse.ts";
 import type { Slice } from "../../../src/executor/slice.ts";
 import type { Client, RolloutInput } from "../../../src/rollouts/types.ts";
 import { grantFor } from "../run/executor-ports.ts";
@@ -38,6 +40,9 @@ export const completion = (content: string): JsonObject => ({
   usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
   choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
 });
+
+/** There was no money for any of its requests. */
+export class Unpaid extends Error {}
 
 /** The requests and answers of one run, step by step, without the Run: `count` examples of `input`. */
 export class BatchedRun {
@@ -90,14 +95,24 @@ export class BatchedRun {
       ...{ now: Date.now, sleep, random: () => 0, environment: this.#environment, caught, clientOf: () => client, deadlineMs: null, ports },
       ...{ slice: this.slice as unknown as Slice, indexes: new AnswerIndexes({ ...this, slice: this.slice }, "0badcafe") },
       ...{ route: { limits, line: (custom_id: string, body: JsonObject) => JSON.stringify({ custom_id, body }) }, place: 0, object: this.#object() },
+      purse: this.purse,
     };
     const chunks = [{ lo: 0, hi: this.#inputs.length, digest: DIGEST, bytes: 1_000 }];
-    return await writeJob(
+    const written = await writeJob(
       host,
       this.grant,
       { kind: "write", job: this.jobs.length + 1, first: true, units, chunks, redo: [], pieces: [], known: this.jobs, ...changes },
       signal,
     );
+    if (written.kind !== "wrote") throw new Unpaid(written.kind);
+    return written;
+  }
+
+  /** Budgets as executors reach them; there are none unless a test has some, and its config names them. */
+  budget: ExecutorPorts["budget"] = () => null;
+  get purse(): JobPurse {
+    const place = { base_url: ENDPOINT.base_url, api_key_var: "KEY" };
+    return new JobPurse({ ports: { ...this.ports, budget: this.budget }, slice: this.slice, config: this.grant.config, epoch: 1, place });
   }
 
   #object(): string {
@@ -114,9 +129,10 @@ export class BatchedRun {
   }
 
   /** Collects a job whose provider says `results`. */
-  async collect(object: string, results: readonly BatchLine[]) {
+  async collect(object: string, results: readonly BatchLine[], bill?: JobBill) {
     const host = {
       ...{ ports: this.ports, slice: this.slice, object: this.#object(), blot: (text: string) => text.replaceAll(ENDPOINT.api_key, "[secret]") },
+      ...(bill === undefined ? {} : { bill }),
       route: { results: () => ReadableStream.from(results) as unknown as AsyncIterable<BatchLine> },
     };
     const plan = {

@@ -9,7 +9,7 @@ import { askedIn } from "./asked-in.ts";
 import { failedBatch, refusalOf } from "./step-refusals.ts";
 
 type Plan<Kind extends BatchPlan["kind"]> = Extract<BatchPlan, { kind: Kind }>;
-export type ProviderPlan = Plan<"upload"> | Plan<"create"> | Plan<"look" | "cancel"> | Plan<"release">;
+export type ProviderPlan = Plan<"upload"> | Plan<"create"> | Plan<"look" | "cancel">;
 
 export interface StepHost {
   readonly store: Pick<ExecutorStore, "stream">;
@@ -36,8 +36,6 @@ export async function providerStep(host: StepHost, plan: ProviderPlan, signal: A
         return seen(host, job, await route.look(plan.batch_id, signal));
       case "cancel":
         return seen(host, job, await route.cancel(plan.batch_id, signal));
-      case "release":
-        return { kind: "released", job };
     }
   } catch (thrown) {
     signal.throwIfAborted();

@@ -121,9 +121,11 @@ class JobMoneyCount {
   /** As many of an example's requests as there is money for: all or none, but for the first example of a job. */
   within(lines: readonly PaidLine[], isFirst: boolean): readonly PaidLine[] {
     let sum = this.amount;
-    const fitting = lines.findIndex(({ bound }) => (sum += bound ?? 0) > this.#room);
-    if (fitting < 0) return lines;
-    return isFirst ? lines.slice(0, fitting) : [];
+    for (const [at, { bound }] of lines.entries()) {
+      sum += bound ?? 0;
+      if (sum > this.#room) return isFirst ? lines.slice(0, at) : [];
+    }
+    return lines;
   }
 
   take(lines: readonly PaidLine[]): void {

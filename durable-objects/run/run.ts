@@ -26,6 +26,7 @@ import { metadataAge, metadataOf } from "./reading/run-metadata.ts";
 import { FilePages } from "./reading/file-pages.ts";
 import { LivePrefix } from "./reading/live.ts";
 import { pageOf } from "./reading/samples.ts";
+import { jobObjects, sweepJobs } from "./batching/sweeping.ts";
 import type { BatchExecution } from "./batching/batching-protocol.ts";
 import { GONE, RunForExecutors } from "./for-executors.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
@@ -180,6 +181,8 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
       await sweepOrphans(this.env.BUCKET, config, epoch, (after, limit) =>
         referencedSegments(this.#ledger, this.#ledger.pieceSegments(), { after, limit }, this.#pause),
       );
+      const jobs = this.#ledger.batching.jobs();
+      if (jobs.length > 0) await sweepJobs(this.env.BUCKET, config, epoch, jobObjects(jobs));
     } catch (thrown) {
       // The platform repeats an alarm that throws a few times, and then never again.
       failed = true;

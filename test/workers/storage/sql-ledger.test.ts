@@ -2,6 +2,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
 import { referencedSegments } from "../../../durable-objects/run/course/referenced.ts";
 import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
+import { batchingConformance } from "../../support/run/batching-conformance.ts";
 import { ledgerConformance, type WithLedger } from "../../support/run/ledger-conformance.ts";
 import { spanConformance } from "../../support/run/span-conformance.ts";
 import { stoppingConformance } from "../../support/run/stopping-conformance.ts";
@@ -31,6 +32,7 @@ const withLedger: WithLedger = (check) =>
 ledgerConformance(withLedger);
 spanConformance(withLedger);
 stoppingConformance(withLedger);
+batchingConformance(withLedger);
 
 describe("spans that a version without them left behind", () => {
   it("are forgotten as they are read: of a grant that has ended, and of a unit that another has whole", () =>

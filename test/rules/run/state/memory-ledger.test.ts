@@ -1,3 +1,4 @@
+import { batchingConformance } from "../../../support/run/batching-conformance.ts";
 import { ledgerConformance, type WithLedger } from "../../../support/run/ledger-conformance.ts";
 import { MemoryLedger } from "../../../support/run/memory-ledger.ts";
 import { spanConformance } from "../../../support/run/span-conformance.ts";
@@ -11,3 +12,4 @@ const withLedger: WithLedger = async (check) => {
 ledgerConformance(withLedger);
 spanConformance(withLedger);
 stoppingConformance(withLedger);
+batchingConformance(withLedger);

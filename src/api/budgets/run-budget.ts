@@ -112,6 +112,12 @@ export async function payForResume(
   // One that works is not resumed, and spends no more meanwhile.
   if (config.max_cost === undefined || (view.phase !== "settled" && !view.suspended)) return async () => undefined;
   const { totals } = view;
+  const unpaid = view.config.max_cost === undefined ? batchesAtProvider(view) : 0;
+  if (unpaid > 0)
+    throw invalid(
+      ["body", "max_cost"],
+      `can be given once the run's batches are over: ${unpaid} may be at the provider, and nothing was held for what they cost`,
+    );
   if (wanted !== undefined) {
     const known = (await budgetNamed(ports, runBudget(config)).view())?.spent.total;
     const spent = Math.max(costOfRows(totals), known === undefined ? 0 : known.settled + known.unseen.amount);
@@ -120,6 +126,10 @@ export async function payForResume(
   await setRunBudget(ports, config, totals);
   return () => limitAsRun(ports, config.run_id);
 }
+
+/** Batches of a run that may be paid for and are not counted yet. */
+const batchesAtProvider = ({ batch }: RunView): number =>
+  (batch?.jobs ?? []).filter(({ state }) => state === "creating" || state === "submitted" || state === "cancelling" || state === "ended").length;
 
 /** Of resumes that come together one is taken, and the others' limits go with them: what the run of the newest generation has holds. */
 async function limitAsRun(ports: AppPorts, runId: string): Promise<void> {

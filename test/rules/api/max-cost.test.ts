@@ -171,6 +171,23 @@ describe("a resume", () => {
     expect([door.budgets.get(`run/${ID}`)?.limits, door.budgets.get(`run/${ID}`)?.before[0]]).toEqual([{ total: 8_000_000_000 }, 3_000_000_000]);
   });
 
+  it("of a run that had no budget is refused one while its batches may be at the provider, since nothing was held for them", async () => {
+    const job = { job: 1, requests: 5, counts: { answered: 0, failed: 0 }, batch_id: "b", submitted_at: 1, ended_at: null, expires_at: null };
+    const batches = { unasked: 0, requests: 5, answered: 0, failed: 0, lost: {}, look_at: null, closing: null };
+    for (const [max_cost, state, status] of [
+      [undefined, "submitted", 422],
+      [undefined, "collected", 200],
+      [5, "submitted", 200],
+    ] as const) {
+      const door = doorWith(max_cost === undefined ? {} : { max_cost });
+      const run = door.run(ID);
+      if (run.state !== null) run.state = { ...run.state, batch: { ...batches, jobs: [{ ...job, state }] } };
+      const answer = await resume(door, { max_cost: 8 });
+      expect(answer.status, state).toBe(status);
+      if (status === 422) expect(await answer.text()).toContain("nothing was held for what they cost");
+    }
+  });
+
   it("is refused where the limit that it names is spent", async () => {
     const door = doorWith({});
     const answer = await resume(door, { max_cost: 3 });

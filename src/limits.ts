@@ -234,6 +234,11 @@ export const BATCH_PART_BYTES = 8 * MIB;
 export const BATCH_COLLECT_BYTES = 2 * BATCH_PART_BYTES;
 /** Where answers are, of the jobs that units are answered from. */
 export const BATCH_INDEX_BYTES = 4 * MIB;
+/** Answers are read in windows of a part: those of neighbours mostly lie together, and a read costs the same however short it is. */
+export const BATCH_WINDOW_BYTES = 256 * KIB;
+export const BATCH_WINDOWS_BYTES = 4 * MIB;
+/** Answers after which whoever is answered waits a moment: nothing else has others let in where no answer comes from a network. */
+export const BATCH_ANSWERS_A_BREATH = 64;
 /** A segment of rows that are taken over, and the example that is read. */
 export const ADOPT_BYTES = 2 * SEGMENT_BYTES;
 

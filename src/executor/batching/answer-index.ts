@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../../errors/result.ts";
-import { requestId, type RequestId } from "./custom-id.ts";
+import type { RequestId } from "./custom-id.ts";
 
 /** Changes with the form of an index, which older versions then refuse. */
 const VERSION = 1;
@@ -28,12 +28,12 @@ export type IndexedAnswer = PlacedAnswer | LostAnswer;
 export type IndexEntry = RequestId & { readonly answer: IndexedAnswer };
 
 /**
- * One line for each request of a job, in the order of units and rollouts, behind one with the version:
+ * One line for each request of a job, in the order of units and rollouts, behind one with the version and how many bytes each part has:
  * `[unit, rollout, asked, status, part, offset, length]`, or `[unit, rollout, asked, why, message]` of one that was lost.
  */
-export function indexText(entries: readonly IndexEntry[]): string {
+export function indexText(entries: readonly IndexEntry[], parts: readonly number[]): string {
   const sorted = [...entries].sort((a, b) => a.unit - b.unit || a.rollout - b.rollout);
-  return `${[JSON.stringify({ v: VERSION }), ...sorted.map(lineOf)].join("\n")}\n`;
+  return `${[JSON.stringify({ v: VERSION, parts }), ...sorted.map(lineOf)].join("\n")}\n`;
 }
 
 function lineOf({ unit, rollout, asked, answer }: IndexEntry): string {
@@ -45,19 +45,28 @@ function lineOf({ unit, rollout, asked, answer }: IndexEntry): string {
 /** An index as it is read: its lines stay text until one of their units is asked for. */
 export class AnswerIndex {
   readonly #lines: readonly string[];
+  /** Bytes of each part. */
+  readonly parts: readonly number[];
 
   /** Throws `stored_version_unknown` for one of another version. */
   constructor(text: string) {
     const [head = "", ...lines] = text.split("\n");
-    if (versionOf(head) !== VERSION) throw new EdgewiseError("stored_version_unknown", "the index of a batch's answers is of another version of this library");
+    const { v, parts } = headOf(head);
+    if (v !== VERSION || !Array.isArray(parts)) {
+      throw new EdgewiseError("stored_version_unknown", "the index of a batch's answers is of another version of this library");
+    }
+    this.parts = parts as readonly number[];
     this.#lines = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
   }
 
-  /** What became of the requests of a unit, by rollout. */
-  of(unit: number): readonly IndexEntry[] {
-    const entries: IndexEntry[] = [];
-    for (let at = this.#firstOf(unit); at < this.#lines.length && this.#unitAt(at) === unit; at++) entries.push(entryOf(this.#lines[at] ?? ""));
-    return entries;
+  /** What became of a request; null where it was none of the job's. */
+  of({ unit, rollout, asked }: RequestId): IndexedAnswer | null {
+    const beginning = `[${unit},${rollout},"${asked}",`;
+    for (let at = this.#firstOf(unit); at < this.#lines.length && this.#unitAt(at) === unit; at++) {
+      const line = this.#lines[at] ?? "";
+      if (line.startsWith(beginning)) return answerIn(line);
+    }
+    return null;
   }
 
   #unitAt(at: number): number {
@@ -76,21 +85,19 @@ export class AnswerIndex {
   }
 }
 
-function versionOf(line: string): unknown {
+function headOf(line: string): { readonly v?: unknown; readonly parts?: unknown } {
   try {
-    return (JSON.parse(line) as { readonly v?: unknown }).v;
+    return JSON.parse(line) as { readonly v?: unknown; readonly parts?: unknown };
   } catch {
-    return null;
+    return {};
   }
 }
 
 type Line = readonly [number, number, string, string, string] | readonly [number, number, string, number, number | null, number, number];
 
-function entryOf(text: string): IndexEntry {
+function answerIn(text: string): IndexedAnswer {
   const line = JSON.parse(text) as Line;
-  const [unit, rollout, asked] = line;
-  const id = requestId(unit, rollout, asked);
-  if (typeof line[3] === "string") return { ...id, answer: { kind: "lost", why: line[3], message: String(line[4]) } };
+  if (typeof line[3] === "string") return { kind: "lost", why: line[3], message: String(line[4]) };
   const [, , , status, part, offset, length] = line as readonly [number, number, string, number, number | null, number, number];
-  return { ...id, answer: { kind: "answer", status, part, offset, length } };
+  return { kind: "answer", status, part, offset, length };
 }

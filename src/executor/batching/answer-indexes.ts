@@ -20,10 +20,13 @@ export interface IndexesHost {
   readonly slice: Pick<Slice, "spend">;
 }
 
+/** An answer of a job, and of how many bytes its part is. */
+export type FoundAnswer = PlacedAnswer & { readonly index: string; readonly size: number };
+
 /** What jobs of one run say of a request. */
 export interface SaidOf {
   /** Its answer, and the job that has it; null where none has. */
-  readonly answer: (PlacedAnswer & { readonly index: string }) | null;
+  readonly answer: FoundAnswer | null;
   /** Why the newest job that it was in has none; null where one has, or it was in none. */
   readonly lost: LostAnswer | null;
 }
@@ -48,18 +51,18 @@ export class AnswerIndexes {
   async saidOf(jobs: readonly CollectedJob[], asked: RequestId): Promise<SaidOf> {
     let lost: LostAnswer | null = null;
     for (const { index, earlier } of [...jobs].reverse()) {
-      const said = await this.#answerIn(index, asked);
+      const { said, parts } = await this.#answerIn(index, asked);
       // A refusal of then is asked again, as a resume does with every error.
       if (said?.kind === "answer" && earlier === true && said.status >= 400) continue;
-      if (said?.kind === "answer") return { answer: { ...said, index }, lost: null };
+      if (said?.kind === "answer") return { answer: { ...said, index, size: parts[said.part ?? 0] ?? 0 }, lost: null };
       lost ??= said;
     }
     return { answer: null, lost };
   }
 
-  async #answerIn(name: string, { unit, rollout, asked }: RequestId): Promise<IndexedAnswer | null> {
-    const entries = (await this.#indexOf(name)).of(unit);
-    return entries.find((entry) => entry.rollout === rollout && entry.asked === asked)?.answer ?? null;
+  async #answerIn(name: string, asked: RequestId): Promise<{ readonly said: IndexedAnswer | null; readonly parts: readonly number[] }> {
+    const index = await this.#indexOf(name);
+    return { said: index.of(asked), parts: index.parts };
   }
 
   #indexOf(name: string): Promise<AnswerIndex> {

@@ -11,15 +11,17 @@ import { askedPlace } from "../endpoints/asked-place.ts";
 import type { ExecutorPorts, ExecutorStore } from "../ports.ts";
 import type { Slice } from "../slice.ts";
 import type { TicketHost } from "../units/ticket-host.ts";
-import type { PlacedAnswer } from "./answer-index.ts";
-import { AnswerIndexes, type IndexesHost } from "./answer-indexes.ts";
+import { AnswerIndexes, type FoundAnswer, type IndexesHost } from "./answer-indexes.ts";
+import { AnswerWindows } from "./answer-windows.ts";
 import { AskedBy } from "./asked-by.ts";
+import { Breather } from "./breather.ts";
 import { unaskable } from "./askable.ts";
 import { type NameRequest, nameRequests } from "./question-id.ts";
 import { unanswered } from "./unanswered.ts";
 
 export interface AnswersHost extends IndexesHost {
   readonly store: Pick<ExecutorStore, "readAll" | "read">;
+  readonly sleep: ExecutorPorts["sleep"];
 }
 
 /** A unit that is played for its answers. */
@@ -29,20 +31,22 @@ interface Answered {
 
 /** Answers rollouts of one grant from jobs that were collected: each its first question, and no other. */
 export class BatchAnswers implements Batched {
-  readonly #host: AnswersHost;
   readonly #runId: string;
   readonly #name: NameRequest;
   readonly #indexes: AnswerIndexes;
+  readonly #windows: AnswerWindows;
+  readonly #breather: Breather;
   readonly #asked = new AskedBy<Answered>();
   readonly #jobs = new Map<number, readonly CollectedJob[]>();
   /** Rollouts that have asked, by what their states share. */
   readonly #answered = new WeakSet<object>();
 
   constructor(host: AnswersHost, runId: string, name: NameRequest) {
-    this.#host = host;
     this.#runId = runId;
     this.#name = name;
     this.#indexes = new AnswerIndexes(host, runId);
+    this.#windows = new AnswerWindows(host);
+    this.#breather = new Breather(host.sleep);
   }
 
   /** The client of a unit. */
@@ -59,6 +63,7 @@ export class BatchAnswers implements Batched {
   /** Holds nothing any more. */
   close(): void {
     this.#indexes.drop();
+    this.#windows.drop();
   }
 
   async answer(request: BatchedRequest, signal: AbortSignal | null): Promise<BatchedAnswer> {
@@ -67,6 +72,7 @@ export class BatchAnswers implements Batched {
     const rollout = rolloutOf(state);
     if (unit === undefined || rollout === null) throw unanswered("it does not say which rollout asks, and with --batch answers are known by that");
     this.#isFirst(state);
+    await this.#breather.breathe();
     const { answer, lost } = await this.#indexes.saidOf(this.#jobs.get(unit) ?? [], await this.#name(unit, rollout, request));
     signal?.throwIfAborted();
     if (answer !== null) return await this.#read(answer);
@@ -82,10 +88,9 @@ export class BatchAnswers implements Batched {
     this.#answered.add(rollout);
   }
 
-  async #read({ status, part, offset, length, index }: PlacedAnswer & { readonly index: string }): Promise<BatchedAnswer> {
+  async #read({ status, part, offset, length, index, size }: FoundAnswer): Promise<BatchedAnswer> {
     if (part === null) throw badAnswer("row_too_large", `the answer is larger than ${MAX_ANSWER_BYTES} bytes (${length})`);
-    this.#host.slice.spend();
-    const bytes = await this.#host.store.read(answersKey(this.#runId, index, part), offset, length);
+    const bytes = await this.#windows.read({ key: answersKey(this.#runId, index, part), size, offset, length });
     return { status, text: new TextDecoder().decode(bytes) };
   }
 }
@@ -93,12 +98,12 @@ export class BatchAnswers implements Batched {
 /** What units of a grant are answered by; undefined where each of their requests is sent. */
 export function batchAnswers(
   { config }: Grant,
-  { store, bytes }: Pick<ExecutorPorts, "store" | "bytes">,
+  { store, bytes, sleep }: Pick<ExecutorPorts, "store" | "bytes" | "sleep">,
   slice: Pick<Slice, "spend">,
 ): BatchAnswers | undefined {
   const [first] = placesOf(config);
   if (config.batch !== true || first === undefined) return undefined;
-  return new BatchAnswers({ store, bytes, slice }, config.run_id, nameRequests(askedPlace(config, first)));
+  return new BatchAnswers({ store, bytes, sleep, slice }, config.run_id, nameRequests(askedPlace(config, first)));
 }
 
 /** What a ticket has of that. */

@@ -53,7 +53,7 @@ export async function collectJob(host: CollectingHost, { config }: Grant, plan: 
     const entries = [...asked].map(([id, request]) => ({ ...request, answer: answers.get(id) ?? missing }));
     signal.throwIfAborted();
     slice.spend();
-    await ports.store.create(answerIndexKey(run_id, object), new TextEncoder().encode(indexText(entries)));
+    await ports.store.create(answerIndexKey(run_id, object), new TextEncoder().encode(indexText(entries, parts.sizes)));
     return { kind: "collected", job: plan.job, index: object, ...endsOf(entries) };
   } finally {
     held.release();
@@ -96,7 +96,8 @@ class AnswerParts {
   readonly #runId: string;
   readonly #encoder = new TextEncoder();
   readonly #bytes = new GrowingBytes(BATCH_PART_BYTES);
-  #part = 0;
+  /** Bytes of the parts that are in storage. */
+  readonly sizes: number[] = [];
 
   constructor(host: CollectingHost, runId: string) {
     this.#host = host;
@@ -116,14 +117,15 @@ class AnswerParts {
     if (!this.#bytes.fits(length)) await this.end();
     const offset = this.#bytes.length;
     this.#bytes.append(bytes);
-    return { part: this.#part, offset, length };
+    return { part: this.sizes.length, offset, length };
   }
 
   async end(): Promise<void> {
     if (this.#bytes.length === 0) return;
     const { ports, object, slice } = this.#host;
     slice.spend();
-    await ports.store.create(answersKey(this.#runId, object, this.#part), this.#bytes.take());
-    this.#part++;
+    const size = this.#bytes.length;
+    await ports.store.create(answersKey(this.#runId, object, this.sizes.length), this.#bytes.take());
+    this.sizes.push(size);
   }
 }

@@ -169,7 +169,7 @@ class JobWriter {
     const rollouts = this.#owedOf(unit);
     for (let from = 0; from < rollouts.length; from += ROLLOUTS_AT_ONCE) {
       for (const { id, request } of await this.#askedBy(unit, rollouts.slice(from, from + ROLLOUTS_AT_ONCE))) {
-        const line = route.line(customIdOf(id), request.body);
+        const line = route.line(customIdOf(this.#host.config.run_id, id), request.body);
         if (unaskable(line) === null && !(await this.#isAnswered(id))) lines.push({ line, bound: purse.boundOf(request) });
       }
     }

@@ -154,7 +154,7 @@ export class BatchedRun {
 
   /** What of the bytes of its isolate is held for indexes while units are played, and whose answers they were. */
   answers(): BatchAnswers {
-    return new BatchAnswers({ ...this, slice: this.slice }, "0badcafe", this.#name);
+    return new BatchAnswers({ ...this, sleep, slice: this.slice }, "0badcafe", this.#name);
   }
 
   /** The rows of a unit that is answered by `batched`, or by a client of the test's. */

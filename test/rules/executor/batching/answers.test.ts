@@ -95,7 +95,7 @@ describe("rollouts that are answered from a batch", () => {
       { kind: "answer", custom_id: three, status: 429, text: "slow down" },
       { kind: "lost", custom_id: four, why: "cancelled", message: "cancelled" },
       { kind: "answer", custom_id: five, status: 1, text: "?" },
-      { kind: "answer", custom_id: "u9-r9-0000000000000000", status: 200, text: "of nobody" },
+      { kind: "answer", custom_id: "0badcafe-u9-r9-0000000000000000", status: 200, text: "of nobody" },
       { kind: "answer", custom_id: "anything", status: 200, text: "of nobody" },
     ]);
     expect(told).toMatchObject({

@@ -55,7 +55,9 @@ describe("requests that are written for a batch", () => {
     const told = await run.write(all(5));
     expect(told).toMatchObject({ kind: "wrote", job: 1, requests: 10, units: [{ lo: 0, hi: 5 }], ready: [] });
     const lines = run.written(told.object);
-    expect(lines.map(({ custom_id }) => custom_id.replace(/-[0-9a-f]{16}$/, ""))).toEqual([0, 1, 2, 3, 4].flatMap((unit) => [`u${unit}-r0`, `u${unit}-r1`]));
+    expect(lines.map(({ custom_id }) => custom_id.replace(/-[0-9a-f]{16}$/, ""))).toEqual(
+      [0, 1, 2, 3, 4].flatMap((unit) => [`0badcafe-u${unit}-r0`, `0badcafe-u${unit}-r1`]),
+    );
     expect(lines[4]?.body).toMatchObject({ model: run.grant.config.model, messages: [{ role: "user", content: "2+2" }] });
     expect(told.bytes).toBe(run.store.objects.get([...run.store.objects.keys()].find((key) => key.endsWith(".requests.jsonl")) ?? "")?.byteLength);
     // The first example was played twice, to see that it asks the same.
@@ -164,7 +166,7 @@ describe("requests that are written for a batch", () => {
     ];
     const told = await run.write(all(3), undefined, undefined, { first: false, redo, pieces: [{ unit: 2, ...place, rollouts: [1] }] });
     expect(told).toMatchObject({ requests: 3, ready: [{ lo: 1, hi: 2 }] });
-    expect(run.written(told.object).map(({ custom_id }) => custom_id.slice(0, 5))).toEqual(["u0-r1", "u2-r0", "u2-r2"]);
+    expect(run.written(told.object).map(({ custom_id }) => custom_id.slice("0badcafe-".length, "0badcafe-u0-r1".length))).toEqual(["u0-r1", "u2-r0", "u2-r2"]);
     expect(seen.played).toBe(3);
   });
 

@@ -133,7 +133,7 @@ export class BatchCalls {
     if (answer.status === 409 && call.conflictIsFinal) return new RequestFailed({ ...failure, code: "bad_request" });
     if (answer.status !== 404 || failure.code !== "model_not_found" || /model_not_found/.test(JSON.stringify(answer.body))) return thrown;
     if (call.named) return new RequestFailed({ ...failure, code: "bad_request", shouldRetry: true });
-    const message = `${failure.message} (to ${call.method} ${pathOf(call)}: has this endpoint batches?)`;
+    const message = `this server has no batches (HTTP 404 to ${call.method} ${pathOf(call)}): leave --batch out; a run that is there goes on without by -R --no-batch`;
     return new RequestFailed({ ...failure, code: "bad_request", message });
   }
 }

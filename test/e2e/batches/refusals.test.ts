@@ -13,6 +13,7 @@ describe.concurrent("--batch is refused", () => {
     ["the embedded model", "reverse-text", ["-b", "embedded"], "the embedded model has none: leave it out"],
     ["a client without batches", "reverse-text", ["--api-client-type", "openai_chat_completions_token"], "needs a client type with a batch route"],
     ["answers in pieces", "reverse-text", ["-S", '{"stream": true}'], "the answers of a batch come whole"],
+    ["a pilot", "reverse-text", ["-n", "50", "--estimate", "10"], "--estimate history"],
     ["a rule to stop by", "reverse-text", ["--stop-when", "halfwidth<0.1"], "leave one of stop_when and batch out"],
   ] as const)("for %s, before anything is sent", LONG, async (_, environment, more, expected) => {
     await inPlace({}, async ({ place, model }) => {

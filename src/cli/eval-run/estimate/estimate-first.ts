@@ -109,7 +109,12 @@ function noHistory(evaluations: readonly Estimating[], of: number) {
 }
 
 /** A pilot is the beginning of the run: what cannot be begun with its first examples has none. */
-function mustGrow({ label }: EvalWish, asked: AskedEvaluation, pilot: number): void {
+function mustGrow({ label, given }: EvalWish, asked: AskedEvaluation, pilot: number): void {
+  if (given.batch === true)
+    throw usageError(
+      `${label}: the first examples of a run with --batch would be in a batch of their own, and nobody could be asked before that is answered`,
+      "From finished runs of the same settings it can be forecast, sent in batches or not: --estimate history",
+    );
   if (isWithin(asked, pilot)) return;
   const { shuffle_seed = null, stop_when = null } = asked.settings;
   const fixed = stop_when !== null ? "--stop-when" : shuffle_seed !== null ? "--shuffle" : null;

@@ -68,7 +68,7 @@ export interface BudgetView {
  */
 export interface JobRequest {
   readonly protocol: typeof BUDGET_PROTOCOL;
-  /** `{runName}/{number of the job}`. */
+  /** `{runName}/{when the run was made}/{number of the job}`: a run that was deleted, and taken over again from its folder, counts its jobs from 1 anew. */
   readonly job: string;
   /** Of the grant that says it: whoever had an earlier one reserves nothing any more. */
   readonly epoch: number;

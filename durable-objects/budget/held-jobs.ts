@@ -35,7 +35,7 @@ export class HeldJobs {
   /** Of those that are reserved or sent. */
   get held(): HeldMoney {
     if (this.#held === null) {
-      const holding = [...this.#jobs.values()].filter(isHeld);
+      const holding = [...this.#jobs.values()].filter((job) => isHeld(job) && job.amount > 0);
       this.#held = { jobs: holding.length, amount: holding.reduce((sum, { amount }) => sum + amount, 0) };
     }
     return this.#held;
@@ -46,10 +46,10 @@ export class HeldJobs {
     return job !== undefined && isHeld(job) ? job.amount : 0;
   }
 
-  /** Whether a later word has counted: of the same grant, or of one that followed it. A job that is over may be another's, of a run that was taken over anew. */
+  /** Whether a later word has counted: of the same grant, or of one that followed it; or its end has, after which nothing is held for it. */
   isLate(name: string, { epoch, seq }: Said): boolean {
     const job = this.#jobs.get(name);
-    return job !== undefined && ((epoch === job.epoch && seq < job.seq) || (epoch < job.epoch && isHeld(job)));
+    return job !== undefined && (job.hold === "settled" || epoch < job.epoch || (epoch === job.epoch && seq < job.seq));
   }
 
   /** What time has brought. Whether anything counts in `windows` that did not. */
@@ -71,14 +71,19 @@ export class HeldJobs {
   }
 
   /** Lets go of what was reserved for jobs of the same run: whoever writes one knows of none that is written. */
-  free(name: string): void {
+  free(name: string, said: Said, now: number): void {
     const run = name.slice(0, name.lastIndexOf("/") + 1);
-    for (const { job, hold } of [...this.#jobs.values()]) if (hold === "reserved" && job.startsWith(run)) this.#drop(job);
+    for (const job of [...this.#jobs.values()]) if (job.hold === "reserved" && job.amount > 0 && job.job.startsWith(run)) this.#letGo(job, said, now);
   }
 
-  release(name: string): void {
+  release(name: string, said: Said, now: number): void {
     const known = this.#jobs.get(name);
-    if (known !== undefined && isHeld(known)) this.#drop(name);
+    if (known !== undefined && isHeld(known)) this.#letGo(known, said, now);
+  }
+
+  /** It is known for as long as words of before may come: they reserve nothing any more. */
+  #letGo(job: StoredJob, { epoch, seq }: Said, now: number): void {
+    this.#put({ ...job, epoch, seq, hold: "reserved", amount: 0, requests: 0, at: now + RESERVED_MS });
   }
 
   /** All that it holds counts as unseen for ever. Whether it held anything. */
@@ -93,8 +98,6 @@ export class HeldJobs {
   /** Holds so much for it, where `left` has that beside what it holds. Whether it does. Takes back what counts as unseen of one that lapsed. */
   hold(name: string, { epoch, seq }: Said, { kind, amount, requests }: Hold, now: number, windows: Windows, left: () => number): boolean {
     const known = this.#jobs.get(name);
-    // One that is over is sent no more. It is reserved anew where a run was deleted, and taken over again from its folder.
-    if (known?.hold === "settled" && kind === "send") return false;
     const before = windows.all;
     if (known?.hold === "lapsed") windows.takeBack(known.at, { calls: known.requests, unseen: known.amount });
     if (amount > this.heldBy(name) + Math.max(0, left())) {
@@ -121,7 +124,7 @@ export class HeldJobs {
     const put = [...this.#changed].flatMap((name) => this.#jobs.get(name) ?? []);
     const gone = [...this.#changed].filter((name) => !this.#jobs.has(name));
     this.#changed.clear();
-    return { put, gone, isHolding: [...this.#jobs.values()].some(({ hold }) => hold !== "settled") };
+    return { put, gone, isHolding: [...this.#jobs.values()].some(({ hold, amount }) => hold !== "settled" && amount > 0) };
   }
 
   #put(job: StoredJob): void {

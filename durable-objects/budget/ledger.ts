@@ -106,13 +106,13 @@ export class Ledger {
     const isLate = this.#jobs.isLate(job, request);
     if (word.kind === "lose" || word.kind === "release") {
       if (isLate) return NOTHING_HELD;
-      if (word.kind === "release") this.#jobs.release(job);
+      if (word.kind === "release") this.#jobs.release(job, request, now);
       else if (this.#jobs.lose(job, { epoch: request.epoch, seq: request.seq }, now, this.#windows)) this.#isChanged = true;
       return NOTHING_HELD;
     }
     if (this.#limits === null) return { kind: "refused", message: NO_LIMIT };
     if (isLate) return NOTHING_HELD;
-    if (word.kind === "ask") this.#jobs.free(job);
+    if (word.kind === "ask") this.#jobs.free(job, request, now);
     const before = this.#windows.all;
     const held = word.kind !== "ask" && this.#jobs.hold(job, request, word, now, this.#windows, () => this.#spare);
     if (this.#windows.all !== before) this.#isChanged = true;

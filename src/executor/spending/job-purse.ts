@@ -124,7 +124,7 @@ export class JobPurse {
 
   async #say(budget: string, job: number, word: JobWord): Promise<Extract<JobAnswer, { readonly kind: "ok" }>> {
     const { ports, slice, config, epoch } = this.#host;
-    const request = { protocol: BUDGET_PROTOCOL, job: `${runName(config)}/${job}`, epoch, seq: ++JobPurse.#seq, word } as const;
+    const request = { protocol: BUDGET_PROTOCOL, job: `${runName(config)}/${config.created_at}/${job}`, epoch, seq: ++JobPurse.#seq, word } as const;
     const waits = new RetryWaits(ports.random);
     for (let attempt = 1; ; attempt++) {
       slice.spend();

@@ -157,16 +157,33 @@ describe("money of a job", () => {
     expect(ledger.takeChanges()?.jobs).toEqual({ put: [], gone: ["0000abcd/1"], isHolding: false });
   });
 
-  it("may be another run's of the same name, which was deleted and taken over anew: its number begins again", () => {
+  it("is over once: a word of before that comes late holds nothing for it, so that it is not settled a second time", () => {
     const ledger = ledgerOf({ total: 1_000 });
-    const before = new JobSpeaker("r/1", 9);
-    ledger.job(before.send(100), NOON);
-    ledger.job(before.settle(60), NOON);
-    const anew = new JobSpeaker("r/1", 2);
-    expect(okOf(ledger.job(anew.reserve(500), NOON)).held).toBe(true);
-    expect(okOf(ledger.job(anew.send(500), NOON)).held).toBe(true);
-    ledger.job(anew.settle(40), NOON);
-    expect(totalOf(ledger)).toMatchObject({ settled: 100 });
+    const before = new JobSpeaker("r/1", 2);
+    const late = [before.reserve(100), before.send(100)];
+    const job = new JobSpeaker("r/1", 9);
+    ledger.job(job.send(100), NOON);
+    ledger.job(job.settle(60), NOON);
+    for (const word of late) expect(okOf(ledger.job(word, NOON)).held).toBe(false);
+    // Whoever writes the next one lets go of what is reserved for others of the run.
+    ledger.job(new JobSpeaker("r/2", 9).ask(), NOON);
+    ledger.job(job.settle(60), NOON);
+    expect(ledger.view(NOON)).toMatchObject({ batches: { jobs: 0, amount: 0 }, spent: { total: { settled: 60 } } });
+  });
+
+  it("that was given back is held again by no word of before, though by one that is new", () => {
+    const ledger = ledgerOf({ total: 1_000 });
+    const before = new JobSpeaker("r/1", 2);
+    const late = [before.reserve(100), before.send(100)];
+    ledger.job(before.send(300), NOON);
+    ledger.job(before.release(), NOON);
+    for (const word of late) expect(okOf(ledger.job(word, NOON)).held).toBe(false);
+    expect(heldOf(ledger)).toEqual({ jobs: 0, amount: 0 });
+    ledger.job(before.reserve(200), NOON);
+    ledger.job(new JobSpeaker("r/1", 3).ask(), NOON);
+    expect(okOf(ledger.job(before.send(100), NOON)).held).toBe(false);
+    expect(okOf(ledger.job(new JobSpeaker("r/1", 4).send(100), NOON)).held).toBe(true);
+    expect(heldOf(ledger)).toEqual({ jobs: 1, amount: 100 });
   });
 
   it("is refused where nobody set a limit, and in numbers that are not whole; its end counts nevertheless", () => {

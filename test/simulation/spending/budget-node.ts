@@ -13,6 +13,8 @@ export class BudgetNode {
   #stored = NOTHING;
   /** Steps so far, and the one at which it is killed; null = at none. */
   steps = 0;
+  /** The first invariant of its that was broken; null = none. */
+  problem: string | null = null;
   killAt: number | null = null;
 
   constructor(time: VirtualTime, limits: BudgetLimits) {
@@ -64,8 +66,15 @@ export class BudgetNode {
     for (const span of BUDGET_SPANS) {
       const { settled, unseen } = spent[span];
       if (settled + unseen.amount + allotted + held > (limits[span] ?? Number.POSITIVE_INFINITY))
-        broken(`${settled} settled, ${unseen.amount} unseen and ${allotted} allotted and ${held} held for jobs are more than the ${limits[span]} of ${span}`);
+        this.#broken(
+          `${settled} settled, ${unseen.amount} unseen and ${allotted} allotted and ${held} held for jobs are more than the ${limits[span]} of ${span}`,
+        );
     }
+  }
+
+  #broken(message: string): never {
+    this.problem ??= message;
+    broken(message);
   }
 
   #alive(): Ledger {

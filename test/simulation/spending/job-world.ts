@@ -148,6 +148,7 @@ class JobCarrier {
       budgets: Object.keys(world.plan.budgets),
       sampling_args: {},
       batch: true,
+      created_at: 1,
     } as Partial<RunConfig> as RunConfig;
     this.#purse = new JobPurse({
       ports: clientPortsOfExecutor({ sleep: (ms) => this.#sleep(ms), random: world.random.next, budget: (name) => world.line(name) }),

@@ -74,6 +74,12 @@ export class SpendingWorld {
     return isDone && this.#coming === 0 && this.executors.every(({ isAtWork }) => !isAtWork);
   }
 
+  /** What a Budget has broken: whoever spoke to it takes that for a Budget that does not answer. Null = nothing. */
+  get problem(): string | null {
+    for (const { problem } of this.budgets.values()) if (problem !== null) return problem;
+    return null;
+  }
+
   startAfter(ms: number): void {
     this.#coming++;
     this.time.clock.after(ms, () => {

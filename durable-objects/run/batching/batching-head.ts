@@ -10,6 +10,8 @@ export interface Closing {
   readonly until: number;
   /** What the run will have ended by; null where somebody cancelled it. */
   readonly failure: Failure | null;
+  /** Scores wait for money that nobody has: they are not waited for. Absent = none do. */
+  readonly unpaid?: true;
 }
 
 /** Part of the head of a run whose requests go out in batches: `pending` counts the units that have their answers, and those before the cursor alone were ever asked. */

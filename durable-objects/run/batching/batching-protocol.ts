@@ -89,6 +89,8 @@ export type BatchOutcome =
       readonly requests: number;
       readonly units: readonly UnitRange[];
       readonly ready: readonly UnitRange[];
+      /** Of the one unit that it asks for there was room for some requests only: the others are in no job yet. Absent = for all. */
+      readonly cut?: true;
       /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds. */
       readonly bound: number | null;
     }

@@ -68,6 +68,12 @@ export function endClosing(ledger: Ledger, head: RunHead, context: RunContext): 
   return true;
 }
 
+/** Scores of units that are played wait for money, and there is none: a run that is closing ends without them. */
+export function lacksMoney(head: RunHead): void {
+  const { batching } = head;
+  if (batching?.closing !== undefined) head.batching = { ...batching, closing: { ...batching.closing, unpaid: true } };
+}
+
 /** Moves a run in batches on; called before and after every transition, before `advance`. Does nothing to another run. */
 export function advanceBatches(ledger: Ledger, head: RunHead, context: RunContext): void {
   if (head.batching === undefined) return;
@@ -83,8 +89,8 @@ export function advanceBatches(ledger: Ledger, head: RunHead, context: RunContex
   }
   const { closing } = head.batching;
   if (closing === undefined) return;
-  const isPlayed =
-    !hasLiveJobs(ledger) && head.pending === 0 && ledger.tickets().every((ticket) => isBeside(ticket) || ledger.claimsOf(ticket.id).length === 0);
+  const isAtRest = closing.unpaid === true || ledger.tickets().every((ticket) => isBeside(ticket) || ledger.claimsOf(ticket.id).length === 0);
+  const isPlayed = !hasLiveJobs(ledger) && head.pending === 0 && isAtRest;
   if (isPlayed || context.now >= closing.until) endClosing(ledger, head, context);
 }
 

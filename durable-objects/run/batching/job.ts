@@ -20,6 +20,8 @@ export interface Job {
   readonly requests: number;
   /** How many units it is of. */
   readonly units: number;
+  /** It asks for a part of one unit: with its answers that unit is asked on. Absent = it does not. */
+  readonly cut?: true;
   /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds, or what they held for it is given back. */
   readonly bound: number | null;
   readonly file_id: string | null;

@@ -11,7 +11,7 @@ import { isAtWork, isHeld, isUnsent, type Job, unitsIn } from "./job.ts";
 import { askAgain, LOST, lookDelay, moved, OK, type Told, writesAtOnce } from "./moves.ts";
 import { carrying, newestJob } from "./plan.ts";
 import { refused, unwritten } from "./refused.ts";
-import { takeUnasked } from "./unasked.ts";
+import { putUnasked, takeUnasked } from "./unasked.ts";
 import { without } from "./without.ts";
 
 /** What became of a step. A repeat of what is known changes nothing. */
@@ -70,6 +70,7 @@ function wrote(ledger: Ledger, head: RunHead, outcome: Told<"wrote">, context: R
     bytes,
     requests,
     units: unitsIn(asked),
+    ...(outcome.cut === true ? { cut: true as const } : {}),
     bound,
     file_id: null,
     creating_at: null,
@@ -137,11 +138,16 @@ function collected(ledger: Ledger, head: RunHead, job: Job, outcome: Told<"colle
   if (job.state !== "ended") return OK;
   const { counts, lost, index } = outcome;
   ledger.batching.put(moved(job, { state: "collected", counts, index, ...(Object.keys(lost).length === 0 ? {} : { lost }) }));
-  const again = without(ledger.batching.unitsOf(job.job), outcome.ready);
-  for (const range of outcome.ready) returnUnits(ledger, head, range);
+  const units = ledger.batching.unitsOf(job.job);
   // What it did not cost is there again.
   writesAtOnce(head);
-  askAgain(ledger, head, job, again);
+  // What of its unit is in no job yet is asked then, beside what was lost: each such job brings an answer, so that they come to an end.
+  if (job.cut === true && counts.answered + counts.failed > 0) putUnasked(ledger, head, units);
+  else {
+    const ready = job.cut === true ? [] : outcome.ready;
+    for (const range of ready) returnUnits(ledger, head, range);
+    askAgain(ledger, head, job, without(units, ready));
+  }
   markChanged(head, context);
   const lostText = Object.entries(lost).map(([why, requests]) => `, ${requests} ${why}`);
   logEvent(ledger, head, context, "INFO", `Batch ${job.job}: ${counts.answered} answers in storage${lostText.join("")}`);

@@ -1,3 +1,4 @@
+import { budgetsOf } from "../../../src/budgets/budget-name.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { placesOf } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
@@ -44,6 +45,9 @@ export function turnBatches(ledger: Ledger, head: RunHead): void {
   if (wants && head.batching === undefined) turnOn(ledger, head);
   else if (!wants && head.batching !== undefined) turnOff(ledger, head);
   if (head.batching !== undefined) {
+    // What it can cost nobody knew when it was written: budgets that hold for it now would pay for nothing.
+    const isPaid = budgetsOf(ledger.config()).length > 0;
+    for (const job of ledger.batching.jobs()) if (isPaid && isLive(job) && isUnsent(job) && job.bound === null) dropJob(ledger, head, job);
     ledger.batching.forgetTries();
     // What it waited for may be over.
     for (const job of ledger.batching.jobs()) if (isLive(job) && (job.due_at > 0 || job.refusals > 0)) ledger.batching.put({ ...job, due_at: 0, refusals: 0 });

@@ -9,7 +9,7 @@ import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
-import { beginClosing } from "../batching/closing.ts";
+import { beginClosing, lacksMoney } from "../batching/closing.ts";
 import { endLastScores } from "./last-scores.ts";
 import { endByLimit } from "./lifecycle.ts";
 
@@ -18,13 +18,16 @@ import { endByLimit } from "./lifecycle.ts";
  * that is all that waits, it is scored by a resume.
  */
 export function endOverBudget(ledger: Ledger, head: RunHead, request: OverBudgetRequest, context: RunContext): Ack {
-  if (liveTicket(ledger, request) === null) return { kind: "lost" };
+  const ticket = liveTicket(ledger, request);
+  if (ticket === null) return { kind: "lost" };
   if (head.last_scores !== undefined) {
     endLastScores(head);
     logEvent(ledger, head, context, "WARNING", "What is generated is not all scored: nothing is left of the budget for its judges; a resume scores the rest");
   } else if (head.phase === "preparing" || head.phase === "open") {
     const failure = overBudget(ledger.config(), budgetOwner(request.budget), request.over);
-    if (!beginClosing(ledger, head, { why: "budget", failure }, context)) endByLimit(ledger, head, context, "CANCELLED", failure);
+    const isClosing = head.batching?.closing !== undefined || beginClosing(ledger, head, { why: "budget", failure }, context);
+    if (!isClosing) endByLimit(ledger, head, context, "CANCELLED", failure);
+    else if (ticket.task.kind === "units") lacksMoney(head);
   }
   return { kind: "ok" };
 }

@@ -65,6 +65,7 @@ export async function writeJob(host: WritingHost, { config }: Grant, plan: Write
     const money = new JobMoneyCount(await host.purse.room(plan.job));
     const units: number[] = [];
     const ready: number[] = [];
+    let isCut = false;
     const begins = (): boolean => units.length === 0 || !slice.isOver;
     for await (const { unit, lines } of resultsInOrder(eachOf(plan.units), (next) => writer.linesOf(next), writer.unitsAtOnce, begins)) {
       const paid = money.within(lines, file.requests === 0);
@@ -76,7 +77,10 @@ export async function writeJob(host: WritingHost, { config }: Grant, plan: Write
       }
       units.push(unit);
       if (taken === 0) ready.push(unit);
-      else if (taken < lines.length) break;
+      else if (taken < lines.length) {
+        isCut = true;
+        break;
+      }
     }
     const { requests, bytes } = file;
     if (requests > 0) {
@@ -85,7 +89,7 @@ export async function writeJob(host: WritingHost, { config }: Grant, plan: Write
       slice.spend();
       await ports.store.create(requestsKey(run_id, object), file.take());
     }
-    const told = { kind: "wrote", job: plan.job, place, bytes, requests, bound: money.known } as const;
+    const told = { kind: "wrote", job: plan.job, place, bytes, requests, ...(isCut ? { cut: true as const } : {}), bound: money.known } as const;
     return { ...told, object: requests > 0 ? object : null, units: runsOf(units, 0), ready: runsOf(ready, 0) };
   } finally {
     ended.abort(new Error("the job is written"));

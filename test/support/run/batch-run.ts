@@ -40,12 +40,16 @@ export class BatchRun extends RuleRun {
   }
 
   /** What was planned is in storage, or the first so many units of it. */
-  wrote(grant: Grant, plan: BatchPlan, changes: { readonly units?: readonly UnitRange[]; readonly ready?: readonly UnitRange[] } = {}): string {
+  wrote(
+    grant: Grant,
+    plan: BatchPlan,
+    changes: { readonly units?: readonly UnitRange[]; readonly ready?: readonly UnitRange[]; readonly cut?: true } = {},
+  ): string {
     if (plan.kind !== "write") throw new Error(`nothing to write: ${plan.kind}`);
-    const { units = plan.units, ready = [] } = changes;
+    const { units = plan.units, ready = [], ...cut } = changes;
     const requests = (sum(units) - sum(ready)) * this.ledger.config().rollouts_per_example;
     const object = requests === 0 ? null : `requests-${plan.job}`;
-    return this.tell(grant, { kind: "wrote", job: plan.job, place: 0, object, bytes: requests * REQUEST_BYTES, requests, units, ready, bound: null });
+    return this.tell(grant, { kind: "wrote", job: plan.job, place: 0, object, bytes: requests * REQUEST_BYTES, requests, units, ready, ...cut, bound: null });
   }
   /** Answers of these units are in storage; of the others of the job none. */
   collect(grant: Grant, job: number, ready: readonly UnitRange[], again: readonly UnitRange[] = [], lost: Readonly<Record<string, number>> = {}): string {

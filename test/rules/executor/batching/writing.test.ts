@@ -91,7 +91,8 @@ describe("requests that are written for a batch", () => {
     expect(await run.write(all(4), { requests: 5, bytes: 1e9 })).toMatchObject({ requests: 4, units: [{ lo: 0, hi: 2 }] });
     const { bytes } = await run.write(all(1));
     expect(await run.write(all(4), { requests: 50, bytes: 2 * bytes + 1 })).toMatchObject({ requests: 4, units: [{ lo: 0, hi: 2 }] });
-    expect(await run.write(all(4), { requests: 1, bytes: 1e9 })).toMatchObject({ requests: 1, units: [{ lo: 0, hi: 1 }], ready: [] });
+    expect(await run.write(all(4), { requests: 1, bytes: 1e9 })).toMatchObject({ requests: 1, units: [{ lo: 0, hi: 1 }], ready: [], cut: true });
+    expect(await run.write(all(4), { requests: 2, bytes: 1e9 })).not.toHaveProperty("cut");
     expect(await run.write(all(4), { requests: 9, bytes: 10 })).toMatchObject({
       requests: 0,
       object: null,

@@ -126,6 +126,89 @@ describe("a run in batches whose budget is over", () => {
   });
 });
 
+describe("a run in batches that is closing when money for its scores is over", () => {
+  const over = { span: "total", limit: 1e9, settled: 1e9, unseen: { calls: 0, amount: 0 } } as const;
+  const overBy = (run: BatchRun, grant: Parameters<BatchRun["id"]>[0]) =>
+    run.call("endOverBudget", { ...run.id(grant), budget: `run/${run.ledger.config().run_id}`, over });
+
+  it("collects what its batches answered nevertheless, and then waits for no score that nobody can pay", () => {
+    const { run, carrier } = underWay({ max_cost: 1 });
+    overBy(run, carrier);
+    overBy(run, carrier);
+    expect([run.head.status, run.plan(carrier).kind]).toEqual(["RUNNING", "cancel"]);
+    run.ended(carrier, 1, 2, 2);
+    run.collect(carrier, 1, [{ lo: 0, hi: 2 }], [{ lo: 2, hi: 4 }], { cancelled: 2 });
+    const worker = run.worker();
+    run.block(worker, 1);
+    expect([run.head.status, run.head.pending]).toEqual(["RUNNING", 0]);
+    overBy(run, worker);
+    expect([run.head.status, run.head.failure?.code]).toEqual(["CANCELLED", "over_budget"]);
+  });
+
+  it("ends by what it was closing for", () => {
+    const { run, carrier } = underWay({ max_cost: 1, timeout_minutes: 1 });
+    run.leave(carrier);
+    run.now += MINUTE;
+    const next = run.carrier("next");
+    overBy(run, next);
+    expect([run.head.status, run.head.batching?.closing?.why]).toEqual(["RUNNING", "timeout"]);
+    closed({ run, carrier: next });
+    expect(run.head.status).toBe("TIMEOUT");
+  });
+});
+
+describe("an example of which one job takes a part", () => {
+  it("is played when the jobs after it have answered the rest, and not before", () => {
+    const run = BatchRun.open(1, { rollouts_per_example: 3 });
+    const carrier = run.carrier();
+    const all = [{ lo: 0, hi: 1 }];
+    for (let job = 1; job <= 5; job++) {
+      const plan = run.plan(carrier);
+      expect(plan).toMatchObject({ kind: "write", job, units: all });
+      run.wrote(carrier, plan, job < 5 ? { cut: true } : {});
+      run.tell(carrier, { kind: "uploaded", job, file_id: "f" });
+      run.tell(carrier, { kind: "creating", job });
+      run.tell(carrier, { kind: "submitted", job, batch_id: `b${job}`, expires_at: null });
+      run.ended(carrier, job, 1);
+      expect(run.head.pending).toBe(0);
+      // What it lost beside an answer counts as no try of those that are in no job yet.
+      run.tell(carrier, {
+        kind: "collected",
+        job,
+        index: `answers-${job}`,
+        counts: { answered: 1, failed: 0 },
+        lost: job === 2 ? { expired: 1 } : {},
+        ready: job === 2 ? [] : all,
+        again: job === 2 ? all : [],
+      });
+    }
+    expect([run.plan(carrier).kind, run.head.pending]).toEqual(["none", 1]);
+  });
+
+  it("is given up as others are where three jobs in a row bring nothing", () => {
+    const run = BatchRun.open(1, { rollouts_per_example: 3 });
+    const carrier = run.carrier();
+    for (let job = 1; job <= 3; job++) {
+      expect(run.head.pending).toBe(0);
+      run.wrote(carrier, run.plan(carrier), { cut: true });
+      run.tell(carrier, { kind: "uploaded", job, file_id: "f" });
+      run.tell(carrier, { kind: "creating", job });
+      run.tell(carrier, { kind: "submitted", job, batch_id: `b${job}`, expires_at: null });
+      run.ended(carrier, job, 0, 1);
+      run.tell(carrier, {
+        kind: "collected",
+        job,
+        index: `answers-${job}`,
+        counts: { answered: 0, failed: 0 },
+        lost: { expired: 1 },
+        ready: [],
+        again: [{ lo: 0, hi: 1 }],
+      });
+    }
+    expect(run.head.pending).toBe(1);
+  });
+});
+
 describe("a run in batches that is refused for good", () => {
   it("fails by that name, and a resume goes on with what is at the provider", () => {
     const { run, carrier } = underWay();

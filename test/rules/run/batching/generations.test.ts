@@ -190,3 +190,18 @@ describe("a run that sends each request by itself", () => {
     expect([run.head.version, run.head.batching, run.ledger.batching.jobs(), run.ledger.batching.ranges.size]).toEqual([1, undefined, [], 0]);
   });
 });
+
+describe("a job that is written, and not sent, when its run gets a first budget", () => {
+  it("is written anew: nobody knew what it can cost, so that nothing would be held for it", () => {
+    const open = (max_cost?: number): string | undefined => {
+      const run = BatchRun.open(2);
+      const carrier = run.carrier();
+      run.wrote(carrier, run.plan(carrier));
+      run.leave(carrier);
+      run.call("interrupt", null);
+      expect(run.resume(max_cost === undefined ? {} : { max_cost }).ok).toBe(true);
+      return run.ledger.batching.jobs()[0]?.state;
+    };
+    expect([open(), open(5)]).toEqual(["written", "dropped"]);
+  });
+});

@@ -85,8 +85,8 @@ export const KEPT_MUTATIONS: readonly Mutation[] = [
   {
     name: "hand a rollout out anew that stands between two turns",
     file: "durable-objects/run/grants/claims.ts",
-    find: "    ...(pieces.length === 0 ? {} : { pieces }),\n    chunks: ledger.chunksIn(range),\n  };\n}\n\nconst NOTHING",
-    replace: "    pieces: pieces.map(({ begun: _, ...piece }) => piece),\n    chunks: ledger.chunksIn(range),\n  };\n}\n\nconst NOTHING",
+    find: "    ...(pieces.length === 0 ? {} : { pieces }),\n    chunks: ledger.chunksIn(range),\n    ...(jobs",
+    replace: "    pieces: pieces.map(({ begun: _, ...piece }) => piece),\n    chunks: ledger.chunksIn(range),\n    ...(jobs",
   },
   {
     name: "forget where a rollout stands when another grant goes on",

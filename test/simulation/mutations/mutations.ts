@@ -29,7 +29,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "look for kept rollouts where they were before a merge",
-    file: "durable-objects/run/grants/claims.ts",
+    file: "durable-objects/run/grants/redos.ts",
     find: "return relocated(ledger, ledger.owedIn(range)).map(",
     replace: "return ledger.owedIn(range).map(",
     first: 32,
@@ -133,7 +133,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "generate again what is only to be scored",
-    file: "durable-objects/run/grants/claims.ts",
+    file: "durable-objects/run/grants/redos.ts",
     find: 'keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),',
     replace: "keep: debts.flatMap((debt, index) => (debt === null ? [index] : [])),",
     first: 37,
@@ -160,7 +160,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "complete while further inputs are being pinned",
     file: "durable-objects/run/course/lifecycle.ts",
-    find: " &&\n    head.pinning !== true\n",
+    find: "head.pinning !== true &&\n",
     replace: "\n",
   },
   {

@@ -1,13 +1,15 @@
 import { reset } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
+import type { BudgetControl } from "../../../durable-objects/budget/budget-control.ts";
 import type { BatchOutcome, BatchPlan } from "../../../durable-objects/run/batching/batching-protocol.ts";
+import { budgetStub } from "../../../durable-objects/stubs.ts";
 import type { ClientType, RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { BatchLedger } from "../../support/model-server/batches/batch-ledger.ts";
 import { timeless } from "../../support/walled/units.ts";
 import { type Call, Fleet, type FleetOptions } from "../support/fleet.ts";
 import { modelServer } from "../support/model-server.ts";
 import { createRun, expectComplete, rowsOf } from "../support/runs.ts";
-import { QUICK, setVars } from "../support/service.ts";
+import { QUICK, service, setVars } from "../support/service.ts";
 
 /** Runs whose requests go out in batches, from their creation to their rows, over a scripted provider outside workerd. */
 let fleet: Fleet;
@@ -61,6 +63,10 @@ function killing(when: "heard" | "done" | "told", kills: string[]): NonNullable<
 const HEARD = ["write", "upload", "create", "look", "collect"];
 const OUTCOMES = ["wrote", "uploaded", "creating", "submitted", "seen", "collected"];
 
+/** A dollar for a million tokens: a token is a thousand nano-dollars, and in a batch half of that. */
+const PRICES = { version: 1, table: "", given: [{ model: "*", input_usd_per_mtok: 1, output_usd_per_mtok: 1 }] } as const;
+const BUDGET = "team/default";
+
 describe("a run whose requests go out in batches", () => {
   it("has the rows of one whose requests are sent, and sends none but those of its batch", async () => {
     begin();
@@ -87,6 +93,31 @@ describe("a run whose requests go out in batches", () => {
       expect(rows.map(({ error, reward }) => [error, reward])).toEqual(rows.map(() => [null, 1]));
       expect((await batchesOf(run, before)).map(({ requests, paid }) => [requests, paid.length])).toEqual([[12, 12]]);
       expect(kills.toSorted()).toEqual((when === "heard" ? HEARD : OUTCOMES).toSorted());
+    },
+  );
+
+  it.each(["heard", "done", "told"] as const)(
+    "is paid to the nano-dollar from a budget that holds a part of it at a time, though whoever carries it is killed at every step: with the step %s",
+    async (when) => {
+      const kills: string[] = [];
+      begin({ executors: 2, onRun: killing(when, kills) });
+      const budget = budgetStub(service, BUDGET) as BudgetControl;
+      await budget.set({ total: 2_000_000 });
+      const before = await ledger();
+      const changes = { batch: true, budgets: [BUDGET], prices: PRICES, sampling_args: { max_tokens: 100 } } as const;
+      const run = await runOf("openai_chat_completions", { ...changes, num_examples: 3, rollouts_per_example: 3 });
+      await fleet.settled(run.run_id);
+      expect((await rowsOf(run)).map(({ error }) => error)).toEqual(Array.from({ length: 9 }, () => null));
+      const batches = await batchesOf(run, before);
+      // Some of them of a part of an example: each of their answers is paid once, and its rows come when all are there.
+      expect(batches.length).toBeGreaterThan(3);
+      expect(batches.reduce((sum, { paid }) => sum + paid.length, 0)).toBe(9);
+      // Thirty tokens each.
+      expect(await budget.view()).toMatchObject({
+        allotted: 0,
+        batches: { jobs: 0, amount: 0 },
+        spent: { total: { settled: 9 * 30 * 500, unseen: { calls: 0, amount: 0 } } },
+      });
     },
   );
 });

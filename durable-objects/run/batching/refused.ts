@@ -32,8 +32,10 @@ export function unwritten(ledger: Ledger, head: RunHead, { how, failure }: Told<
   const { write_refusals: before = 0 } = batching;
   const wait = Math.min(MOST_FULL_MS, lookDelay(0, context) * 2 ** Math.min(before, 10));
   head.batching = { ...batching, write_refusals: before + 1, write_at: context.now + wait };
+  // That a budget waits for batches under way is its ordinary course.
+  const level = failure.code === "over_budget" ? "INFO" : "WARNING";
   if (isTold(before))
-    logEvent(ledger, head, context, "WARNING", `No batch is written now: ${failure.message}; tried again in ${Math.ceil(wait / 1_000)} s at most`);
+    logEvent(ledger, head, context, level, `No batch is written now: ${failure.message}; tried again in ${Math.ceil(wait / 1_000)} s at most`);
   return OK;
 }
 

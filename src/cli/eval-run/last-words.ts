@@ -1,5 +1,6 @@
 /** How `eval run` ends: where the results are, what went wrong, and how to go on. */
 import { quoted } from "../../report/text/shell-word.ts";
+import { batchesLeftText } from "../../report/text/batch-text.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -34,11 +35,13 @@ export function failureLines({ evaluation_id, status, error_message, edgewise }:
 export function resultLines(names: RunNames, evaluation: Evaluation | null = null): readonly string[] {
   const unsaved = !names.saved && names.given.no_save !== true;
   const next = evaluation === null ? { when: null, what: null } : nextStepOf(evaluation);
-  if (next === null && !unsaved) return [resultsLine(names)];
+  const left = evaluation?.edgewise.batch === undefined ? null : batchesLeftText(evaluation.edgewise.batch);
+  const first = [resultsLine(names), ...(left === null ? [] : [left])];
+  if (next === null && !unsaved) return first;
   const owed = evaluation === null ? null : owedOf(evaluation);
-  if (owed !== null) return [resultsLine(names), `${owed}: ${goOn(names)}`];
+  if (owed !== null) return [...first, `${owed}: ${goOn(names)}`];
   const anew = evaluation !== null && endedBeforeRows(restingRun(evaluation));
-  return [resultsLine(names), `Resume${next === null ? "" : stepText(next)}: ${goOn(names, anew)}`];
+  return [...first, `Resume${next === null ? "" : stepText(next)}: ${goOn(names, anew)}`];
 }
 
 /** What a run that has all its rows still owes; null: nothing, or more than that. */

@@ -56,5 +56,12 @@ export function batchesText({ jobs, requests, answered, lost }: ShownBatches): s
   return `${batchesOf(sent.length)}: ${thousands(answered)} of ${countOf(requests, "request")} answered${without}${live === 0 ? "" : `, ${thousands(live)} under way`}`;
 }
 
+/** What a run that is over has left at its provider, where it may be paid for: null where there is nothing. */
+export function batchesLeftText({ jobs }: ShownBatches): string | null {
+  const left = jobs.filter(({ state, batch_id }) => LIVE.includes(state) && (batch_id !== null || state === "creating"));
+  if (left.length === 0) return null;
+  return `${batchesOf(left.length)} may go on at the provider, and what ${left.length === 1 ? "it answers" : "they answer"} is paid for there; a resume collects it`;
+}
+
 const countOf = (count: number, what: string): string => `${thousands(count)} ${what}${count === 1 ? "" : "s"}`;
 const batchesOf = (count: number): string => (count === 1 ? "1 batch" : `${thousands(count)} batches`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { batchesText, batchWaitText, type ShownBatches } from "../../../src/report/text/batch-text.ts";
+import { batchesLeftText, batchesText, batchWaitText, type ShownBatches } from "../../../src/report/text/batch-text.ts";
 
 const job = (state: string, requests: number, answered = 0, batch_id: string | null = "batch_1") => ({
   state,
@@ -38,5 +38,14 @@ describe("what the batches of a run came to", () => {
     expect(batchesText(shown({ jobs, requests: 1_510, answered: 1_017, lost: { expired: 2, error: 1, missing: 0 } }))).toBe(
       "2 batches: 1,017 of 1,510 requests answered, 3 came back without an answer (2 expired, 1 error), 1 under way",
     );
+  });
+
+  it("is said of those that a run which is over may have left at the provider", () => {
+    const jobs = [job("collected", 10, 10), job("uploaded", 10, 0, null), job("submitted", 10, 4)];
+    expect(batchesLeftText(shown({ jobs }))).toBe("1 batch may go on at the provider, and what it answers is paid for there; a resume collects it");
+    expect(batchesLeftText(shown({ jobs: [...jobs, job("creating", 10, 0, null)] }))).toBe(
+      "2 batches may go on at the provider, and what they answer is paid for there; a resume collects it",
+    );
+    expect(batchesLeftText(shown({ jobs: jobs.slice(0, 2) }))).toBeNull();
   });
 });

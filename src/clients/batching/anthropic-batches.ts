@@ -5,12 +5,12 @@ import { AnthropicSdk } from "../anthropic/anthropic-sdk.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
 import { type Fields, record, text } from "../openai/reply-fields.ts";
 import { badAnswer } from "../transport/request-failure.ts";
-import { BatchCalls, isRefusedThere, isUnknownThere } from "./batch-calls.ts";
+import { BatchCalls, isUnknownThere } from "./batch-calls.ts";
 import { batchesSince } from "./batch-list.ts";
 import type { BatchFile, BatchLine, BatchRoute, BatchTag, SeenBatch } from "./batch-route.ts";
 import { checkSize } from "./check-size.ts";
+import { KnownBatches } from "./known-batches.ts";
 import { listedLines } from "./listed-lines.ts";
-import { unknown } from "./openai-batches.ts";
 import { readResults } from "./read-results.ts";
 import { sizedBody } from "./sized-body.ts";
 
@@ -26,11 +26,13 @@ const COUNTS = ["processing", "succeeded", "errored", "canceled", "expired"] as 
 export class AnthropicBatches implements BatchRoute {
   readonly limits = { requests: ANTHROPIC_BATCH_REQUESTS, bytes: ANTHROPIC_BATCH_BYTES - BEFORE.length - AFTER.length };
   readonly #calls: BatchCalls;
+  readonly #known: KnownBatches;
   readonly #origin: string;
   readonly #settleMs: number;
 
   constructor(endpoint: Endpoint, ports: ClientPorts, settleMs: number) {
     this.#calls = new BatchCalls(new AnthropicSdk(endpoint), endpoint, ports, anthropicError);
+    this.#known = new KnownBatches(this.#calls, PATH, seen);
     this.#origin = originOf(endpoint.base_url);
     this.#settleMs = settleMs;
   }
@@ -65,35 +67,22 @@ export class AnthropicBatches implements BatchRoute {
     return isOpen ? "undecided" : null;
   }
 
-  async look(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
-    try {
-      return seen(await this.#batch(batch_id, signal));
-    } catch (thrown) {
-      if (!isUnknownThere(thrown)) throw thrown;
-      return unknown(batch_id, thrown.message);
-    }
+  look(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
+    return this.#known.look(batch_id, signal);
   }
 
-  async cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
-    try {
-      return seen(await this.#calls.fields({ method: "POST", path: `${pathOf(batch_id)}/cancel`, json: {}, conflictIsFinal: true }, signal));
-    } catch (thrown) {
-      // One that has ended is refused.
-      if (!isRefusedThere(thrown)) throw thrown;
-      const now = await this.look(batch_id, signal);
-      if (now.state === "submitted") throw thrown;
-      return now;
-    }
+  cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
+    return this.#known.cancel(batch_id, signal);
   }
 
   async *results(batch_id: string, signal: AbortSignal): AsyncGenerator<BatchLine> {
-    yield* this.#lines(await this.#batch(batch_id, signal), signal);
+    yield* this.#lines(await this.#known.fields(batch_id, signal), signal);
   }
 
   /** The file is where the batch says, unless that is at another origin than the endpoint (a proxy passes on what the provider says): the key does not go there. */
   #lines(batch: Fields, signal: AbortSignal): AsyncGenerator<BatchLine> {
     const url = text(batch.results_url);
-    const path = originOf(url) === this.#origin ? url : `${pathOf(text(batch.id))}/results`;
+    const path = originOf(url) === this.#origin ? url : `${this.#known.pathOf(text(batch.id))}/results`;
     return readResults(this.#calls, { method: "GET", path, named: true }, signal, lineOf);
   }
 
@@ -107,13 +96,8 @@ export class AnthropicBatches implements BatchRoute {
     }
     return false;
   }
-
-  async #batch(batch_id: string, signal: AbortSignal): Promise<Fields> {
-    return await this.#calls.fields({ method: "GET", path: pathOf(batch_id), named: true }, signal);
-  }
 }
 
-const pathOf = (batch_id: string): string => `${PATH}/${encodeURIComponent(batch_id)}`;
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : "");
 
 const countIn = (counts: Fields | null, name: (typeof COUNTS)[number]): number => {

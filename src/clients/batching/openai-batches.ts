@@ -4,10 +4,11 @@ import type { ClientPorts, Endpoint } from "../client.ts";
 import { openAiError, OpenAiSdk } from "../openai/openai-sdk.ts";
 import { type Fields, record, records, text } from "../openai/reply-fields.ts";
 import { badAnswer } from "../transport/request-failure.ts";
-import { BatchCalls, isRefusedThere, isUnknownThere } from "./batch-calls.ts";
+import { BatchCalls } from "./batch-calls.ts";
 import { batchesSince } from "./batch-list.ts";
 import type { BatchFile, BatchLine, BatchRoute, BatchTag, SeenBatch } from "./batch-route.ts";
 import { checkSize } from "./check-size.ts";
+import { KnownBatches } from "./known-batches.ts";
 import { readResults } from "./read-results.ts";
 import { type SizedBody, sizedBody } from "./sized-body.ts";
 
@@ -32,11 +33,13 @@ const FULL = "token_limit_exceeded";
 export class OpenAiBatches implements BatchRoute {
   readonly limits = { requests: OPENAI_BATCH_REQUESTS, bytes: OPENAI_BATCH_BYTES };
   readonly #calls: BatchCalls;
+  readonly #known: KnownBatches;
   readonly #endpoint: OpenAiBatchEndpoint;
   readonly #settleMs: number;
 
   constructor(route: OpenAiBatchEndpoint, endpoint: Endpoint, ports: ClientPorts, settleMs: number) {
     this.#calls = new BatchCalls(new OpenAiSdk(endpoint), endpoint, ports, openAiError);
+    this.#known = new KnownBatches(this.#calls, "/batches", seen);
     this.#endpoint = route;
     this.#settleMs = settleMs;
   }
@@ -75,52 +78,22 @@ export class OpenAiBatches implements BatchRoute {
     return begun < since + this.#settleMs ? "undecided" : null;
   }
 
-  async look(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
-    try {
-      return seen(await this.#batch(batch_id, signal));
-    } catch (thrown) {
-      if (!isUnknownThere(thrown)) throw thrown;
-      return unknown(batch_id, thrown.message);
-    }
+  look(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
+    return this.#known.look(batch_id, signal);
   }
 
-  async cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
-    try {
-      return seen(await this.#calls.fields({ method: "POST", path: `${pathOf(batch_id)}/cancel`, json: {}, conflictIsFinal: true }, signal));
-    } catch (thrown) {
-      // One that has ended is refused.
-      if (!isRefusedThere(thrown)) throw thrown;
-      const now = await this.look(batch_id, signal);
-      if (now.state === "submitted") throw thrown;
-      return now;
-    }
+  cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch> {
+    return this.#known.cancel(batch_id, signal);
   }
 
   async *results(batch_id: string, signal: AbortSignal): AsyncGenerator<BatchLine> {
-    const { output_file_id, error_file_id } = await this.#batch(batch_id, signal);
+    const { output_file_id, error_file_id } = await this.#known.fields(batch_id, signal);
     for (const file of [output_file_id, error_file_id]) {
       if (typeof file !== "string") continue;
       yield* readResults(this.#calls, { method: "GET", path: `/files/${encodeURIComponent(file)}/content`, named: true }, signal, lineOf);
     }
   }
-
-  async #batch(batch_id: string, signal: AbortSignal): Promise<Fields> {
-    return await this.#calls.fields({ method: "GET", path: pathOf(batch_id), named: true }, signal);
-  }
 }
-
-const pathOf = (batch_id: string): string => `/batches/${encodeURIComponent(batch_id)}`;
-
-/** The provider has no record of it, though somebody was told that it was created: it was deleted, or is of another project than the key. */
-export const unknown = (batch_id: string, said: string): SeenBatch => ({
-  batch_id,
-  state: "missing",
-  answered: 0,
-  failed: 0,
-  expires_at: null,
-  problem: `the provider does not know the batch any more: ${said}`,
-  full: false,
-});
 
 function seen(batch: Fields): SeenBatch {
   const { id, status } = batch;

@@ -2,6 +2,7 @@ import type { BaselineControl } from "./baselines/baseline-control.ts";
 import type { KeptBudgetControl } from "./budgets/kept-budget-control.ts";
 import type { EndpointControl } from "./endpoint-control.ts";
 import type { LimiterIndexControl } from "./limiters/limiter-index-control.ts";
+import type { RunListQuery } from "./list-query.ts";
 import type { LinkControl } from "./links/link-control.ts";
 import type { NamedDatasetControl } from "./named-dataset-control.ts";
 import type { PublishedControl } from "./published/published-control.ts";
@@ -58,6 +59,7 @@ export interface RunProjection {
   readonly metric_estimates?: Readonly<Record<string, Estimate>>;
   /** Dollars; absent where the cost is known of no rollout. */
   readonly cost?: Cost & { readonly unpriced_rollouts?: number };
+  readonly tokens?: { readonly input: number; readonly output: number };
   /** Of its judges, as far as it is known. */
   readonly judges_cost_usd?: number;
   /** Rows, final files and pinned inputs. */
@@ -185,11 +187,7 @@ export interface RegistryControl
   project(projection: RunProjection): Promise<void>;
   /** Whether the id is that of a run of the team, or reserved for one. */
   has(runId: string): Promise<boolean>;
-  list(query: {
-    readonly skip: number;
-    readonly limit: number;
-    readonly environment_name: string | null;
-  }): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }>;
+  list(query: RunListQuery): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }>;
   /** Of a run that there is. */
   standing(runId: string): Promise<RunStanding>;
   /** Keeps a run, or lets its time go on; refused for one that is being removed. */

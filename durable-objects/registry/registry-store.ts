@@ -1,6 +1,7 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
+import { type RunListQuery, runListSql } from "./list-query.ts";
 import { takesProjection } from "./projection-rule.ts";
 import type { ListedRun, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import type { TeamBudget } from "./team-budget.ts";
@@ -160,22 +161,22 @@ export class RegistryStore {
     });
   }
 
-  /** Newest first. */
-  list(skip: number, limit: number, environment: string | null): { runs: ListedRun[]; total: number } {
-    const { owner, name } = environmentName(environment ?? "");
-    const where = environment === null ? "version IS NOT NULL" : "version IS NOT NULL AND env_name = ?1 AND (?2 = '' OR env_owner = '' OR env_owner = ?2)";
-    const bound: Value[] = environment === null ? [] : [name, owner];
+  /** As asked for; without an order the newest first. */
+  list(query: RunListQuery): { runs: ListedRun[]; total: number } {
+    const { skip, limit } = query;
+    const { where, bound, order } = runListSql(query);
     const [{ total } = { total: 0 }] = this.#rows<{ total: number }>(`SELECT count(*) AS total FROM runs WHERE ${where}`, ...bound);
     const taken = Math.max(0, Math.min(limit, total - skip));
     if (taken === 0) return { runs: [], total };
     // Rows that are skipped are read: from whichever end is nearer, so that the last page costs what the first does.
-    const fromEnd = skip > total / 2;
+    const fromEnd = order === null && skip > total / 2;
+    const sorted = order ?? (fromEnd ? "created_at, id DESC" : "created_at DESC, id");
     const rows = this.#rows<{ projection: string; kept: number | null; removal_at: number | null }>(
       `SELECT projection, kept, removal_at FROM (
-        SELECT run_id AS id, projection, created_at FROM runs WHERE ${where} ORDER BY ${fromEnd ? "created_at, run_id DESC" : "created_at DESC, run_id"}
+        SELECT run_id AS id, projection, env_name, created_at FROM runs WHERE ${where} ORDER BY ${sorted}
         LIMIT ?${bound.length + 1} OFFSET ?${bound.length + 2}
       ) LEFT JOIN run_use ON run_use.run_id = id AND (kept = 1 OR removal_at IS NOT NULL)
-      ORDER BY ${fromEnd ? "created_at, id DESC" : "created_at DESC, id"}`,
+      ORDER BY ${sorted}`,
       ...bound,
       taken,
       fromEnd ? total - skip - taken : skip,

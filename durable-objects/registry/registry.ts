@@ -26,6 +26,7 @@ import type { StoredBaseline } from "./baselines/baseline-control.ts";
 import { BaselineStore } from "./baselines/baseline-store.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
+import type { RunListQuery } from "./list-query.ts";
 import type { NamedDataset, NamedRevision } from "./named-dataset-control.ts";
 import { NamedDatasetStore } from "./named-dataset-store.ts";
 import { MonitorIndex } from "./monitors/monitor-index.ts";
@@ -270,11 +271,8 @@ export class Registry extends BudgetRegistry implements RegistryControl, Schedul
     this.#store().project(projection);
   }
 
-  async list(query: { readonly skip: number; readonly limit: number; readonly environment_name: string | null }): Promise<{
-    readonly runs: readonly ListedRun[];
-    readonly total: number;
-  }> {
-    return this.#store().list(query.skip, query.limit, query.environment_name);
+  async list(query: RunListQuery): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }> {
+    return this.#store().list(query);
   }
 
   async turn(limit: number): Promise<readonly string[]> {

@@ -24,6 +24,7 @@ import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
+import { states } from "./live/states.ts";
 import { links } from "./links/links.ts";
 import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
@@ -116,6 +117,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
   for (const resource of [evaluations, steering, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
+  app.route(`${v1}/evaluation-states`, states);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/evaluation-forecasts`, forecasts);

@@ -10,6 +10,7 @@ import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
+import { LIVE_OPERATIONS } from "./live/live-schemas.ts";
 import { LINK_OPERATIONS } from "./links/link-operations.ts";
 import { PUBLISHED_OPERATIONS } from "./published/published-operations.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
@@ -17,6 +18,7 @@ import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
 import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
 import { EVALUATOR_OPERATIONS } from "./evaluators/evaluator-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
+import { evaluationList, listQuery } from "./runs/list-schemas.ts";
 import { STEERING_OPERATIONS } from "./runs/steering-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -58,6 +60,7 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404, 413, 415, 422],
   },
   ...FORECAST_OPERATIONS,
+  ...LIVE_OPERATIONS,
   {
     method: "patch",
     path: "/hosted-evaluations/{id}/cancel",
@@ -78,9 +81,9 @@ export const OPERATIONS: readonly Operation[] = [
     method: "get",
     path: "/evaluations/",
     id: "listEvaluations",
-    summary: "Runs, newest first",
-    query: requests.listQuery,
-    answers: { 200: answers.evaluationList },
+    summary: "Runs, the newest first unless `sort` and `order` say otherwise",
+    query: listQuery,
+    answers: { 200: evaluationList },
     errors: [404, 422],
   },
   { method: "get", path: RUN, id: "getEvaluation", summary: "One run", answers: { 200: answers.evaluation }, errors: [404] },

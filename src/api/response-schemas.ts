@@ -41,7 +41,7 @@ const metrics = z
   .describe("Means over rollouts; error is the share that ended in one. Empty while there are no rollouts.");
 
 /** Fields of a run that the list and the single run share. */
-const common = {
+export const common = {
   evaluation_id: text,
   name: text,
   model_name: text,
@@ -69,15 +69,15 @@ const common = {
 };
 
 const dollars = { input_usd: z.number(), output_usd: z.number(), total_usd: z.number() };
-const runCost = z.strictObject({ ...dollars, unpriced_rollouts: count.optional().describe("Rollouts that it is not of, since nobody knows theirs.") });
+export const runCost = z.strictObject({ ...dollars, unpriced_rollouts: count.optional().describe("Rollouts that it is not of, since nobody knows theirs.") });
 
-const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
-const waitsForCode = z.literal(true).describe("It waits for an executor with its code; the run itself says which.");
+export const listedMetadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
+export const waitsForCode = z.literal(true).describe("It waits for an executor with its code; the run itself says which.");
 const interval = z.tuple([z.number(), z.number()]).nullable();
 const rateIntervals = z.record(z.string(), interval);
 const estimate = z.strictObject({ n: count, mean: z.number(), stderr: z.number().nullable(), ci95: interval });
 /** What both forms of our own object have. */
-const state = {
+export const state = {
   run_id: text,
   settled: z.boolean(),
   suspended: z.boolean(),
@@ -309,29 +309,6 @@ export const evaluation = z.strictObject({
   started_at: moment,
   finalized_at: moment,
   edgewise: runState.extend({ settings: evaluationSettings }),
-});
-
-export const evaluationList = z.strictObject({
-  evaluations: z.array(
-    z.strictObject({
-      ...common,
-      team_id: text.nullable(),
-      metadata: z.strictObject({ ...metadata, extra_env_kwargs: object }),
-      edgewise: z.strictObject({
-        ...state,
-        active: z.boolean(),
-        waiting: waitsForCode.optional(),
-        paused: z.literal(true).optional().describe("Nothing of it begins until somebody continues it."),
-        errored_rollouts: count.nullable(),
-        stopped_early: z.literal(true).optional().describe("Its rule to stop by was met."),
-        cost: runCost.optional().describe("Absent where it is known of no rollout."),
-        judges_cost_usd: z.number().optional().describe("What its judges cost beside that, as far as it is known."),
-      }),
-    }),
-  ),
-  total: count,
-  skip: count,
-  limit: count,
 });
 
 export const created = z.strictObject({

@@ -193,16 +193,6 @@ export function wholeNumber(least = 0, most = 999_999_999_999_999) {
   return schema;
 }
 
-export const MAX_LIST = 1000;
-export const listQuery = z.strictObject({
-  skip: wholeNumber().default(0),
-  // Refused rather than cut: a client that counts pages by its own limit would skip rows.
-  limit: wholeNumber(1, MAX_LIST).default(50),
-  environment_name: plainText(200).optional(),
-  suite_id: plainText(200).optional(),
-  team_id: plainText(200).optional(),
-});
-
 /** Of the page that lists runs. */
 export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1), team: plainText(200).optional() });
 

@@ -1,2 +1,3 @@
+export const RUN_STATUSES = ["PENDING", "RUNNING", "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"] as const;
 /** Where a run stands, as everybody outside of it is told. */
-export type RunStatus = "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "TIMEOUT" | "CANCELLED";
+export type RunStatus = (typeof RUN_STATUSES)[number];

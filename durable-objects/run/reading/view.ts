@@ -169,6 +169,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     pass_at_k: view.scores?.pass_at_k ?? {},
     ...(view.scores === undefined ? {} : listedScores(view.scores)),
     ...listedCost(view.totals),
+    tokens: { input: view.totals.input_tokens, output: view.totals.output_tokens },
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,

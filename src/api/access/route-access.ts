@@ -32,6 +32,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "POST /api/v1/evaluation-forecasts": reads,
   "POST /api/v1/comparisons": reads,
   "GET /api/v1/evaluations": reads,
+  "GET /api/v1/evaluation-states": reads,
   "POST /api/v1/evaluations": { ...writes("run.push"), inBody: true },
   "PUT /api/v1/evaluations/:id": writes("run.describe"),
   "POST /api/v1/evaluations/:id/samples": writes("samples.push"),

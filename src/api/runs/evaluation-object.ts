@@ -220,6 +220,7 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
       ...(run.pass_at_k_ci95 === undefined ? {} : { pass_at_k_ci95: run.pass_at_k_ci95 }),
       ...(run.metric_estimates === undefined ? {} : { metric_estimates: run.metric_estimates }),
       ...(run.cost === undefined ? {} : { cost: run.cost }),
+      ...(run.tokens === undefined ? {} : { tokens: run.tokens }),
       ...(run.judges_cost_usd === undefined ? {} : { judges_cost_usd: run.judges_cost_usd }),
       ...(run.stored_bytes === undefined ? {} : { stored_bytes: run.stored_bytes }),
       ...standingFields(run),

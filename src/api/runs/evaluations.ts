@@ -8,6 +8,7 @@ import { isPassing } from "../../errors/passing.ts";
 import { batchField } from "../../config/plan/run-batch.ts";
 import { cacheDaysProblem } from "../../config/plan/run-cache.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
+import type { RunStatus } from "../../config/run-status.ts";
 import { namedSandbox } from "../../config/sandbox-names.ts";
 import { shownConfig } from "../../config/plan/shown-config.ts";
 import { allowedAccess } from "../../environments/definition/access.ts";
@@ -30,7 +31,8 @@ import { namedStopRule } from "../creation/stop-baseline.ts";
 import { checkBatch } from "./resume-batch.ts";
 import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
-import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
+import { listQuery } from "./list-schemas.ts";
+import { emptyBody, type ResumeBody, resumeBody } from "../schemas.ts";
 import { keeperOf } from "../secrets/custom-secrets.ts";
 import { mustHave, orTakenBack, secretsOfResume } from "../secrets/secrets-of-resume.ts";
 import { checkedEnvironment, keyOfPlace, type SecretsOfRun, sandboxesOf } from "../secrets/secrets-of-run.ts";
@@ -39,11 +41,17 @@ import { checkedEnvironment, keyOfPlace, type SecretsOfRun, sandboxesOf } from "
 export const evaluations = new Hono<AppContext>();
 
 evaluations.get("/", async (c) => {
-  const { skip, limit, environment_name, suite_id, team_id } = check(listQuery, c.req.query(), "query");
+  const { skip, limit, environment_name, suite_id, team_id, search, status, model, sort, order } = check(listQuery, c.req.query(), "query");
   // No run of this service belongs to a suite.
   if (suite_id !== undefined) return c.json({ evaluations: [], total: 0, skip, limit });
   const ports = await portsFor(c, team_id);
-  const query = { skip, limit, environment_name: environment_name ?? null };
+  const query = {
+    ...{ skip, limit, environment_name: environment_name ?? null },
+    ...(sort === "created" && order === "desc" ? {} : { sort, order }),
+    ...(search === undefined ? {} : { search }),
+    ...(status === undefined ? {} : { statuses: status.split(",") as RunStatus[] }),
+    ...(model === undefined ? {} : { model }),
+  };
   const { runs, total } = await readTwice(
     () => ports.registry,
     (registry) => registry.list(query),

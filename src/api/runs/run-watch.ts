@@ -62,6 +62,10 @@ export class RunWatch {
     const known = this.#known;
     return known !== null && known.view.created_at === opened.created_at && known.view.seq >= opened.seq ? known : null;
   }
+  /** What was seen last; null while nobody has looked. */
+  get latest(): RunView | null {
+    return this.#known?.view ?? null;
+  }
   /** True when nobody needs it any more. */
   get isForgotten(): boolean {
     return this.#pace.now() - Math.max(this.#known?.at ?? 0, this.#looking?.since ?? 0) > FORGET_MS;

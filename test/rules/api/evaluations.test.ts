@@ -134,6 +134,27 @@ describe("the list", () => {
     expect((await door.call("GET", "/evaluations")).status).toBe(200);
   });
 
+  it("asks the Registry for what is looked for, and for another order only where there is one", async () => {
+    const door = openDoor();
+    await door.call("GET", "/evaluations/?search=two%20words&status=RUNNING,FAILED&model=m%2F1&sort=reward&order=asc");
+    await door.call("GET", "/evaluations/?sort=created&order=desc");
+    expect(door.registry.queries).toEqual([
+      { skip: 0, limit: 50, environment_name: null, search: "two words", statuses: ["RUNNING", "FAILED"], model: "m/1", sort: "reward", order: "asc" },
+      { skip: 0, limit: 50, environment_name: null },
+    ]);
+  });
+
+  it.each([
+    ["status=RUNNING,DONE", "status"],
+    ["sort=age", "sort"],
+    ["order=up", "order"],
+    ["serach=x", "serach"],
+  ])("refuses %s by its name", async (query, field) => {
+    const response = await openDoor().call("GET", `/evaluations/?${query}`);
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain(field);
+  });
+
   it("shows rows the client's table can print", async () => {
     const door = openDoor();
     door.registry.projections = [

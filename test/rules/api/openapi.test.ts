@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
 import { openApiDocument } from "../../../src/api/openapi.ts";
 import { OPERATIONS } from "../../../src/api/operations.ts";
+import { evaluationList } from "../../../src/api/runs/list-schemas.ts";
 import * as answers from "../../../src/api/response-schemas.ts";
 import { openDoor } from "../../support/door/fake-ports.ts";
 
@@ -66,7 +67,7 @@ describe("answers", () => {
     const { evaluation_id: id } = answers.created.parse(await answerOf("POST", "/hosted-evaluations", body));
     expect(() => answers.evaluation.parse(null)).toThrow();
     answers.evaluation.parse(await answerOf("GET", `/evaluations/${id}`));
-    answers.evaluationList.parse(await answerOf("GET", "/evaluations/"));
+    evaluationList.parse(await answerOf("GET", "/evaluations/"));
     answers.message.parse(await answerOf("PATCH", `/hosted-evaluations/${id}/cancel`));
     answers.resumed.parse(await answerOf("POST", `/evaluations/${id}/resume`));
     answers.message.parse(await answerOf("DELETE", `/evaluations/${id}`));

@@ -2,6 +2,7 @@ import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Registry } from "../../../durable-objects/registry/registry.ts";
+import type { RunListQuery } from "../../../durable-objects/registry/list-query.ts";
 import type { ReserveRequest, RunProjection } from "../../../durable-objects/registry/registry-control.ts";
 import type { Env } from "../../../src/env.ts";
 import { operations } from "../../../src/operations.ts";
@@ -139,6 +140,46 @@ describe("the list", () => {
     expect(await listed("primeintellect/gsm8k")).toEqual(["22222222", "11111111"]);
     expect(await listed("other/gsm8k")).toEqual(["11111111"]);
     expect(await listed("gsm%")).toEqual([]);
+  });
+
+  it("finds runs by words, statuses and model, all at once", async () => {
+    await known("11111111", { env_id: "gsm8k", model: "openai/GPT-9", name: "First Try", status: "COMPLETED", created_at: 1 });
+    await known("22222222", { env_id: "gsm8k", model: "openai/gpt-9", name: null, status: "FAILED", created_at: 2 });
+    await known("33333333", { env_id: "reverse-text", model: "tiny", name: "100%_sure", status: "RUNNING", created_at: 3 });
+    const found = async (query: Partial<RunListQuery>): Promise<string[]> => {
+      const { runs, total } = await registry().list({ skip: 0, limit: 50, environment_name: null, ...query });
+      expect(total).toBe(runs.length);
+      return runs.map(({ run_id }) => run_id);
+    };
+    expect(await found({ search: "GPT gsm8k" })).toEqual(["22222222", "11111111"]);
+    expect(await found({ search: "gpt first" })).toEqual(["11111111"]);
+    expect(await found({ search: "3333" })).toEqual(["33333333"]);
+    // No pattern: its marks are letters like others.
+    expect(await found({ search: "100%_s" })).toEqual(["33333333"]);
+    expect(await found({ search: "%" })).toEqual(["33333333"]);
+    expect(await found({ search: `${"x".repeat(180)}` })).toEqual([]);
+    expect(await found({ statuses: ["FAILED", "RUNNING"] })).toEqual(["33333333", "22222222"]);
+    expect(await found({ model: "openai/gpt-9" })).toEqual(["22222222"]);
+    expect(await found({ environment_name: "gsm8k", statuses: ["COMPLETED", "RUNNING"], search: "openai" })).toEqual(["11111111"]);
+  });
+
+  it.each([
+    ["reward", "desc", ["33333333", "11111111", "22222222", "44444444"]],
+    ["reward", "asc", ["22222222", "11111111", "33333333", "44444444"]],
+    ["cost", "desc", ["11111111", "44444444", "33333333", "22222222"]],
+    ["done", "desc", ["22222222", "44444444", "33333333", "11111111"]],
+    ["model", "asc", ["33333333", "11111111", "22222222", "44444444"]],
+    ["created", "asc", ["11111111", "22222222", "33333333", "44444444"]],
+  ] as const)("is sorted by %s, %s; what lacks it comes last, and of equals the newest first", async (sort, order, ids) => {
+    const cost = (usd: number) => ({ cost: { input_usd: 0, output_usd: usd, total_usd: usd } });
+    await known("11111111", { created_at: 1, model: "a", avg_reward: 0.5, done_rollouts: 1, ...cost(0.25) });
+    await known("22222222", { created_at: 2, model: "b", avg_reward: 0, done_rollouts: 15 });
+    await known("33333333", { created_at: 3, model: "A", avg_reward: 0.75, done_rollouts: 10 });
+    await known("44444444", { created_at: 4, model: "c", avg_reward: null, done_rollouts: 12 });
+    const whole = (await registry().list({ skip: 0, limit: 50, environment_name: null, sort, order })).runs.map(({ run_id }) => run_id);
+    expect(whole).toEqual(ids);
+    const parts = await Promise.all([0, 2].map((skip) => registry().list({ skip, limit: 2, environment_name: null, sort, order })));
+    expect(parts.flatMap(({ runs }) => runs.map(({ run_id }) => run_id))).toEqual(ids);
   });
 
   it("keeps the newest projection, whatever order they come in", async () => {

@@ -1,0 +1,26 @@
+import { z } from "zod";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import type { Operation } from "../operation.ts";
+
+/** Runs of one stream: what one screen shows. */
+export const MAX_FOLLOWED = 100;
+
+const ids = z
+  .string()
+  .refine((text) => text.split(",").every(isRunId), "must be run ids, eight hex characters each, with commas between")
+  .refine((text) => text.split(",").length <= MAX_FOLLOWED, `must be at most ${MAX_FOLLOWED} ids`);
+
+export const statesQuery = z.strictObject({ ids: ids.describe("Ids of runs, with commas between.") });
+
+export const LIVE_OPERATIONS: readonly Operation[] = [
+  {
+    method: "get",
+    path: "/evaluation-states",
+    id: "streamStates",
+    summary:
+      "Server-sent events of several runs: state with the run as the list has it, at once and whenever it changes; gone for one that is not there; end when all have settled. A stream ends after 25 s; come back with the ids that are left",
+    query: statesQuery,
+    answers: { 200: ["text/event-stream"] },
+    errors: [404, 422],
+  },
+];

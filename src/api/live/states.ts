@@ -1,0 +1,96 @@
+import { Hono } from "hono";
+import type { RunControl } from "../../../durable-objects/run/control.ts";
+import { projectionOf } from "../../../durable-objects/run/reading/view.ts";
+import { streamOf } from "../../stream-of.ts";
+import { teamField } from "../../teams/team-name.ts";
+import type { AppContext } from "../app-context.ts";
+import { check } from "../body.ts";
+import { logUnexpected } from "../errors.ts";
+import { listedEvaluation } from "../runs/evaluation-object.ts";
+import type { Pace, RunWatch } from "../runs/run-watch.ts";
+import { statesQuery } from "./live-schemas.ts";
+
+/** `/evaluation-states`: what a list shows of its runs, as they go on. A state is whole each time, so nothing is lost with a connection. */
+export const states = new Hono<AppContext>();
+
+/** As the events of a run (src/api/runs/events.ts). */
+const STREAM_MS = 25_000;
+const RETRY_MS = 100;
+const SILENCE_MS = 1_000;
+/** Between two states of one run. */
+const STATE_MS = 500;
+/** Objects asked at once: connections of one invocation that may wait for headers, but for one. */
+const AT_ONCE = 5;
+
+/** One run of a stream. */
+export interface Followed {
+  readonly id: string;
+  readonly run: () => RunControl;
+  readonly watch: RunWatch;
+}
+
+states.get("/", async (c) => {
+  const { ports, watches } = c.var;
+  const { ids } = check(statesQuery, c.req.query(), "query");
+  const { origin } = new URL(c.req.url);
+  const pace = { pollMs: ports.facts.pollMs, now: ports.now, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
+  const followed = [...new Set(ids.split(","))].map((id) => ({ id, run: () => ports.run(id), watch: watches.of(`${ports.team}/${id}`, pace) }));
+  const rowOf = (watch: RunWatch): object | null => {
+    const view = watch.latest;
+    return view === null ? null : listedEvaluation({ ...projectionOf(view, view.seq), ...teamField(ports.team) }, origin);
+  };
+  return c.body(streamOf(stateFrames(followed, rowOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+});
+
+/** Frames of one stream. A run that cannot be reached is looked at again. `rowOf`: what is shown of a run; null while nobody has seen it. */
+export async function* stateFrames(
+  followed: readonly Followed[],
+  rowOf: (watch: RunWatch) => object | null,
+  { now, sleep, pollMs }: Pace,
+): AsyncGenerator<string> {
+  const until = now() + STREAM_MS;
+  yield `retry: ${RETRY_MS}\n\n`;
+  let left = followed;
+  const shown = new Map<string, { readonly text: string; readonly at: number }>();
+  let wroteAt = now();
+  const follower = {};
+  while (now() < until) {
+    const gone = await looked(left, follower);
+    let frames = gone.map((id) => `event: gone\ndata: ${JSON.stringify({ run_id: id })}\n\n`).join("");
+    left = left.filter(({ id }) => !gone.includes(id));
+    for (const { id, watch } of left) {
+      const row = rowOf(watch);
+      const before = shown.get(id);
+      const text = row === null ? null : JSON.stringify(row);
+      if (text === null || text === before?.text) continue;
+      const rests = watch.latest?.phase === "settled";
+      if (before !== undefined && !rests && now() - before.at < STATE_MS) continue;
+      shown.set(id, { text, at: now() });
+      frames += `event: state\ndata: ${text}\n\n`;
+      if (rests) left = left.filter((each) => each.id !== id);
+    }
+    if (left.length === 0) return yield `${frames}event: end\ndata: {}\n\n`;
+    if (frames !== "" || now() - wroteAt >= SILENCE_MS) {
+      yield frames || ":\n\n";
+      wroteAt = now();
+    }
+    await sleep(Math.max(pollMs, ...left.map(({ watch }) => watch.interval)));
+  }
+}
+
+/** Ids of those that are not there. */
+async function looked(followed: readonly Followed[], follower: object): Promise<readonly string[]> {
+  const gone: string[] = [];
+  for (let at = 0; at < followed.length; at += AT_ONCE) {
+    await Promise.all(
+      followed.slice(at, at + AT_ONCE).map(async ({ id, run, watch }) => {
+        try {
+          if ((await watch.step(follower, run)) === "gone") gone.push(id);
+        } catch (error) {
+          logUnexpected("states", error);
+        }
+      }),
+    );
+  }
+  return gone;
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import type { RunView } from "../../../durable-objects/run/control.ts";
+import { stateFrames } from "../../../src/api/live/states.ts";
+import { MAX_FOLLOWED } from "../../../src/api/live/live-schemas.ts";
+import { listedEvaluation } from "../../../src/api/runs/evaluation-object.ts";
+import { evaluationList } from "../../../src/api/runs/list-schemas.ts";
+import { RunWatch } from "../../../src/api/runs/run-watch.ts";
+import { projectionOf } from "../../../durable-objects/run/reading/view.ts";
+import { CONFIG, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
+
+const ID = CONFIG.run_id;
+const OTHER = "0000ffff";
+const SETTLED: Partial<RunView> = { status: "COMPLETED", phase: "settled", units: { total: 2, done: 2, open: 0, pending: 0 } };
+
+interface Frame {
+  readonly event: string;
+  readonly data: {
+    readonly evaluation_id?: string;
+    readonly run_id?: string;
+    readonly status?: string;
+    readonly edgewise?: { readonly done_rollouts: number };
+  };
+}
+const parse = (text: string): Frame[] =>
+  text.split("\n\n").flatMap((block) => {
+    const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(block) ?? [];
+    return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) as Frame["data"] }];
+  });
+
+describe("the states of several runs", () => {
+  it("are told at once, each as the list has it, and end when all have settled", async () => {
+    const door = openDoor();
+    door.run(ID).state = viewFor(CONFIG, SETTLED);
+    const response = await door.call("GET", `/evaluation-states?ids=${ID},${OTHER},${ID}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const frames = parse(await response.text());
+    expect(frames.map(({ event, data }) => [event, data.evaluation_id ?? data.run_id])).toEqual([
+      ["gone", OTHER],
+      ["state", ID],
+      ["end", undefined],
+    ]);
+    expect(evaluationList.shape.evaluations.element.parse(frames[1]?.data)).toMatchObject({ status: "COMPLETED", edgewise: { settled: true } });
+  });
+
+  it("come again when they change, and only then; a run that cannot be reached is looked at again", async () => {
+    const run = new FakeRun();
+    run.state = viewFor(CONFIG, { units: { total: 2, done: 0, open: 2, pending: 0 } });
+    let clock = 0;
+    let looks = 0;
+    const pace = {
+      pollMs: 200,
+      now: () => clock,
+      sleep: async (ms: number) => {
+        clock += ms;
+        looks += 1;
+        if (looks === 5) run.state = viewFor(CONFIG, { units: { total: 2, done: 1, open: 1, pending: 0 } });
+        if (looks === 20) run.state = viewFor(CONFIG, SETTLED);
+      },
+    };
+    const broken = new Proxy(run, { get: (target, name) => (name === "view" ? () => Promise.reject(new Error("restart")) : Reflect.get(target, name)) });
+    const watch = new RunWatch(pace);
+    const frames = stateFrames(
+      [{ id: ID, run: () => (looks === 8 ? broken : run), watch }],
+      ({ latest }) => (latest === null ? null : listedEvaluation(projectionOf(latest, 1), "http://x")),
+      pace,
+    );
+    let text = "";
+    for await (const frame of frames) text += frame;
+    expect(parse(text).map(({ event, data }) => [event, data.edgewise?.done_rollouts])).toEqual([
+      ["state", 0],
+      ["state", CONFIG.rollouts_per_example],
+      ["state", 2 * CONFIG.rollouts_per_example],
+      ["end", undefined],
+    ]);
+    // A viewer that has left is noticed when something is written.
+    expect(text).toContain("\n\n:\n\n");
+  });
+
+  it("of runs that go on end after 25 s, without an end", async () => {
+    const run = new FakeRun();
+    run.state = viewFor(CONFIG, {});
+    let clock = 0;
+    const pace = {
+      pollMs: 1_000,
+      now: () => clock,
+      sleep: async (ms: number) => {
+        clock += ms;
+      },
+    };
+    let text = "";
+    for await (const frame of stateFrames([{ id: ID, run: () => run, watch: new RunWatch(pace) }], () => ({ a: 1 }), pace)) text += frame;
+    expect(parse(text).map(({ event }) => event)).toEqual(["state"]);
+    expect(clock).toBe(25_000);
+  });
+
+  it.each([
+    ["", "query.ids"],
+    ["?ids=", "run ids"],
+    ["?ids=xyz", "run ids"],
+    [`?ids=${Array.from({ length: MAX_FOLLOWED + 1 }, () => ID).join(",")}`, `at most ${MAX_FOLLOWED}`],
+    [`?ids=${ID}&id=${ID}`, "id"],
+  ])("refuses %s", async (query, said) => {
+    const response = await openDoor().call("GET", `/evaluation-states${query}`);
+    expect(response.status).toBe(422);
+    const { detail } = (await response.json()) as { detail: { loc: string[]; msg: string }[] };
+    expect(detail.map(({ loc, msg }) => `${loc.join(".")} ${msg}`).join("; ")).toContain(said);
+  });
+});

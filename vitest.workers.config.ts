@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 
 /**
  * wrangler.toml but for two flags: the test runner itself imports the bindings, which no other code of the Worker may; and it sends a module
- * with its source map in one message of a WebSocket, which the largest package is too large for without the second. And without the
- * deployment, so that a test can say what an environment's digest is.
+ * with its source map in one message of a WebSocket, which the largest package is too large for without the second. Without the
+ * deployment, so that a test can say what an environment's digest is; and without the files of the dashboard, which the build makes.
  */
 function testConfiguration(): string {
   const folder = `${root}node_modules/.cache/edgewise`;
@@ -18,6 +18,7 @@ function testConfiguration(): string {
   const text = readFileSync(`${root}wrangler.toml`, "utf8")
     .replace('"disallow_importable_env"', '"increase_websocket_message_size"')
     .replace(/^\[version_metadata\]\n.*\n/m, "")
+    .replace(/^\[assets\]\n(?:.+\n)+/m, "")
     .replace('main = "src/', `main = "${root}src/`);
   writeFileSync(`${folder}/wrangler.toml`, text);
   return `${folder}/wrangler.toml`;

@@ -1,6 +1,6 @@
 /**
  * Builds what the package ships: `dist/worker.js` and `dist/embedded-worker.js` (run in workerd) `dist/cli.js` and `dist/evaluators.js`
- * (in Node 20.19 or later), and the library in `dist/lib/`. Prints nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
+ * (in Node 20.19 or later), the library in `dist/lib/`, and the files of the dashboard in `dist/assets/`. Prints nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { inWorkerd, shared } from "./bundle-options.ts";
 import { codeDigests } from "./code-digests.ts";
+import { ASSETS_PATH, type BuiltDashboard } from "../src/api/pages/built-dashboard.ts";
+import { bundleDashboard } from "./dashboard-bundle.ts";
 import { buildIsolateLibrary } from "./isolate-library.ts";
 import { keptNames } from "./kept-names.ts";
 
@@ -64,14 +66,16 @@ export async function buildPackage(): Promise<void> {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
   const code = await codeDigests(root);
   const isolates = await buildIsolateLibrary(root, shared(root, { version, code }));
+  // Before the Workers that name its files.
+  const dashboard = await writeDashboard();
   const written = new Set<string>();
   for (const { source, output, options } of entries) {
     if (!existsSync(root + source)) continue;
-    const { outputFiles } = await build({ ...shared(root, { version, code, isolates }), ...options, entryPoints: [source], write: false });
+    const { outputFiles } = await build({ ...shared(root, { version, code, isolates, dashboard }), ...options, entryPoints: [source], write: false });
     for (const file of outputFiles) replaceFile(root + output, file.contents);
   }
   const { outputFiles } = await build({
-    ...shared(root, { version, code, isolates }),
+    ...shared(root, { version, code, isolates, dashboard }),
     ...inWorkerd,
     entryPoints: library,
     splitting: true,
@@ -85,6 +89,22 @@ export async function buildPackage(): Promise<void> {
     written.add(basename(path));
   }
   for (const name of readdirSync(`${root}dist/lib`)) if (name.endsWith(".js") && !written.has(name)) rmSync(`${root}dist/lib/${name}`, { force: true });
+}
+
+/** Headers that the platform sends with the files; the local service sends the same (src/api/pages/assets.ts). */
+const HEADERS = `${ASSETS_PATH}/*
+  Cache-Control: public, max-age=31536000, immutable
+  X-Content-Type-Options: nosniff
+  Cross-Origin-Resource-Policy: same-origin
+`;
+
+async function writeDashboard(): Promise<BuiltDashboard> {
+  const { page, files } = await bundleDashboard(root);
+  const folder = `${root}dist/assets${ASSETS_PATH}`;
+  for (const [name, contents] of files) replaceFile(`${folder}/${name}`, contents);
+  replaceFile(`${root}dist/assets/_headers`, new TextEncoder().encode(HEADERS));
+  for (const name of readdirSync(folder)) if (!files.has(name)) rmSync(`${folder}/${name}`, { force: true });
+  return page;
 }
 
 function replaceFile(path: string, contents: Uint8Array): void {

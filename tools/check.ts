@@ -21,6 +21,7 @@ const steps: readonly (readonly [name: string, step: Step])[] = [
   ["lint", tool("biome", "lint", "--error-on-warnings", ".")],
   ["types-worker", tool("tsc", "-p", "tsconfig.worker.json")],
   ["types-node", tool("tsc", "-p", "tsconfig.node.json")],
+  ["types-dashboard", tool("tsc", "-p", "tsconfig.dashboard.json")],
   ["source-rules", sourceRules],
   ["versions", pinnedVersions],
   ["lock-file", wholeLockFile],

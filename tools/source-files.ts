@@ -6,7 +6,7 @@ import type { ImportOf, SourceFile } from "./source-rules.ts";
 
 /** Every TypeScript file that git tracks or would track below `root` (ends with `/`), with its imports resolved. */
 export async function readSources(root: string): Promise<readonly SourceFile[]> {
-  const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], { cwd: root, encoding: "utf8" });
+  const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx"], { cwd: root, encoding: "utf8" });
   const paths = listed.split("\n").filter((path) => path !== "" && existsSync(root + path));
   const values = await valueImports(root, paths);
   return paths.map((path) => {
@@ -41,6 +41,7 @@ async function valueImports(root: string, paths: readonly string[]): Promise<Rea
     platform: "node",
     format: "esm",
     logLevel: "error",
+    loader: { ".css": "empty" },
     plugins: [alone(root)],
   });
   return new Map(Object.entries(metafile.inputs).map(([path, input]) => [path, [...new Set(input.imports.map((found) => found.path))]]));

@@ -74,7 +74,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/alerting/", "src/exporting/", "src/offering/"],
   ["src/pushing/"],
   ["src/api/", "src/executor/", "src/embedded-api/", "src/upkeep/"],
-  ["src/create-worker.ts"],
+  // Runs in a browser. What it knows of the door are the types of its answers.
+  ["src/create-worker.ts", "src/dashboard/"],
   ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
   inCli("terminal/"),
   inCli("disk/", "command-line/"),
@@ -110,6 +111,10 @@ const isShipped = (path: string): boolean => /^(src|durable-objects|r2-layout)\/
 
 /** What runs in Node alone: the command line, and what library code there reaches a service by. */
 const NODE_ONLY = ["src/cli/", "src/evaluators/engine/", "src/evaluators/benchmark/", "src/evaluators/suite/", "src/evaluators/index.ts"];
+/** What runs in a browser. */
+const BROWSER_ROOM = "src/dashboard/";
+const DOOR = /^(?:src\/(?:api|executor)|durable-objects)\//;
+
 const isNodeOnly = (path: string): boolean => NODE_ONLY.some((room) => path.startsWith(room));
 
 /** Everything that runs in the Worker; tests beside environments do not. */
@@ -162,6 +167,7 @@ function refusal(file: SourceFile, target: string, value: boolean): string | nul
   if (isShipped(path) && /^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
   if (!inWorker(path)) return upward(path, target);
   if (target.startsWith("node:") && value && !BUILT_IN.includes(path)) return "code of the Worker runs without Node's modules";
+  if (path.startsWith(BROWSER_ROOM) && value && DOOR.test(target)) return "the dashboard asks the door over HTTP; of its files it may have types alone";
   if (isNodeOnly(target)) return "the command line and the evaluators' engine are Node only";
   return upward(path, target);
 }

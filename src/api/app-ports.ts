@@ -144,6 +144,8 @@ export interface AppPorts {
   answers(digit: (typeof ANSWER_DESKS)[number]): AnswerDeskControl | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
+  /** The files of the dashboard; null in a deployment whose wrangler.toml names none. */
+  readonly assets: { fetch(request: Request): Promise<Response> } | null;
   /** The routes of the embedded model; null where there is none. */
   readonly embedded: { fetch(request: Request): Promise<Response> } | null;
   /** What a request names: `name` or `owner/name`, without our own owner in front, and the version if it says one. Null where there is none. */

@@ -43,6 +43,8 @@ import { internal } from "./internal.ts";
 import { logs } from "./runs/logs.ts";
 import { namedDatasets } from "./named-datasets/named-datasets.ts";
 import { openapi } from "./openapi.ts";
+import { assets } from "./pages/assets.ts";
+import { ASSETS_PATH } from "./pages/built-dashboard.ts";
 import { answerPage } from "./pages/answer-page.ts";
 import { dashboard } from "./pages/dashboard.ts";
 import { signIn, signOut } from "./pages/sign-in.ts";
@@ -89,6 +91,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route("/sign-in", signIn);
   app.route("/shared", sharedRun);
   app.route(BEAT_PATH, beats);
+  app.route(ASSETS_PATH, assets);
   // Open too, since they say nothing.
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);

@@ -141,6 +141,7 @@ function portsIn(env: Env, team: string): AppPorts {
     budget: (name) => budgetStub(env, name),
     answers: (digit) => answerDeskStub(env, team, digit),
     parquet: (view) => askExport(env, view),
+    assets: (env as Partial<Env>).ASSETS ?? null,
     embedded: env.EMBEDDED ?? null,
     findEnvironment: (name, version) => environmentNamed(env, team, { name, ...(version === undefined ? {} : { version }) }),
     offered: async (run) => {

@@ -6,6 +6,7 @@ import { AT_WORK_PATH } from "../../offering/at-work.ts";
 import { SANDBOXES_PATH } from "../../sandboxes/local/messages.ts";
 import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
 import type { EnvironmentsAtWork } from "./runtime/at-work.ts";
+import { assetsBeside } from "./runtime/assets.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { directNetwork } from "./runtime/network.ts";
 import type { WorkerModule } from "./service.ts";
@@ -99,6 +100,7 @@ export function serviceWorker({
     },
     serviceBindings: {
       PARENT: parent,
+      ASSETS: assetsBeside(workerPath),
       EMBEDDED: EMBEDDED_NAME,
       NETWORK: directNetwork(process.env),
     },

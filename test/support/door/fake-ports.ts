@@ -365,6 +365,7 @@ export function openDoor(
     answers: desksOf(DEFAULT_TEAM),
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
+    assets: null,
     embedded: null,
     run: (id) => stubOf(run(id)),
     ...environmentPorts(environments, codes),

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import type { Problem } from "../api/problem.ts";
+
+interface NoticeProps {
+  /** `alert` is read out at once, `status` when there is time for it. */
+  readonly role: "alert" | "status";
+  readonly tone: "plain" | "bad" | "warning";
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** Says of a page that there is nothing, that it failed, or that it is not of now. */
+export const Notice = ({ role, tone, title, children }: NoticeProps) => (
+  <div class={`notice ${tone}`} role={role}>
+    <p class="notice-title">{title}</p>
+    {children}
+  </div>
+);
+
+interface FailureProps {
+  readonly problem: Problem;
+  readonly again: () => void;
+}
+
+/** What could not be had, why, and a way to try again. */
+export function Failure({ problem: { kind, text, hint }, again }: FailureProps) {
+  return (
+    <Notice role="alert" tone="bad" title={text}>
+      {hint === null ? null : <p>{hint}</p>}
+      <p>
+        {kind === "signed-out" ? (
+          <a class="button" href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}>
+            Sign in
+          </a>
+        ) : (
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        )}
+      </p>
+    </Notice>
+  );
+}

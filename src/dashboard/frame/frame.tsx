@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { RUNS } from "../address/links.ts";
+import { useDashboard } from "../context.ts";
+import { KeyHelp } from "../keyboard/key-help.tsx";
+import { useShortcuts } from "../keyboard/use-shortcuts.ts";
+import { Navigation, PLACES } from "./navigation.tsx";
+import { SignOut } from "./sign-out.tsx";
+import { TeamChoice } from "./team-choice.tsx";
+import { ThemeChoice } from "./theme-choice.tsx";
+
+/** What surrounds every page: where one can go, who one is, and the keys. */
+export function Frame({ children }: { readonly children: ComponentChildren }) {
+  const [helps, setHelps] = useState(false);
+  const { shortcuts, link } = useDashboard();
+  const { route } = useLocation();
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => shortcuts.press(event);
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [shortcuts]);
+  const help = (): boolean => {
+    setHelps(true);
+    return true;
+  };
+  const goTo = (path: string): boolean => {
+    route(link(path));
+    return true;
+  };
+  useShortcuts([
+    { keys: ["?"], does: "Show the keys of this page", run: help },
+    ...PLACES.map(({ path, name, key }) => ({ keys: [`g ${key}`], does: `Go to ${name}`, run: () => goTo(path) })),
+  ]);
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="frame">
+        <a class="brand" href={link(RUNS)}>
+          Edgewise
+        </a>
+        <Navigation />
+        <div class="frame-end">
+          <TeamChoice />
+          <ThemeChoice />
+          <button type="button" class="quiet" title="Keys (?)" onClick={() => setHelps(true)}>
+            Keys
+          </button>
+          <SignOut />
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      {helps ? <KeyHelp onClose={() => setHelps(false)} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { useLocation } from "preact-iso/router";
+import { RUNS } from "../address/links.ts";
+import { useDashboard } from "../context.ts";
+
+interface Place {
+  readonly path: string;
+  readonly name: string;
+  /** Behind `g`. */
+  readonly key: string;
+}
+
+/** Pages that stand in the navigation; what is not built is not here. */
+export const PLACES: readonly Place[] = [{ path: RUNS, name: "Runs", key: "r" }];
+
+export function Navigation() {
+  const { path } = useLocation();
+  const { link } = useDashboard();
+  return (
+    <nav aria-label="Pages">
+      <ul>
+        {PLACES.map((place) => (
+          <li key={place.path}>
+            <a href={link(place.path)} title={`${place.name} (g ${place.key})`} aria-current={isAt(path, place.path) ? "page" : undefined}>
+              {place.name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+const isAt = (path: string, place: string): boolean => path.replace(/\/$/, "") === place.replace(/\/$/, "");

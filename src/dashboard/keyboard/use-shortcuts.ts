@@ -1,0 +1,12 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useDashboard } from "../context.ts";
+import type { Shortcut } from "./shortcuts.ts";
+
+/** Shortcuts of whatever is drawn, for as long as it is. What they do may change with each drawing; their keys do not. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  const { shortcuts: all } = useDashboard();
+  const newest = useRef(shortcuts);
+  newest.current = shortcuts;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what they do is read when a key is pressed
+  useEffect(() => all.add(shortcuts.map((each, at) => ({ ...each, run: () => newest.current[at]?.run() ?? false }))), [all]);
+}

@@ -1,0 +1,38 @@
+import { Notice } from "../../design/notice.tsx";
+import { changed, isFiltered, type RunsQuery } from "./runs-query.ts";
+
+interface NoRunsProps {
+  readonly query: RunsQuery;
+  readonly total: number;
+  readonly go: (next: RunsQuery) => void;
+}
+
+/** An empty list says why it is, and what to do next. */
+export function NoRuns({ query, total, go }: NoRunsProps) {
+  if (total > 0)
+    return (
+      <Notice role="status" tone="plain" title="The list has fewer pages than that.">
+        <p>
+          <button type="button" onClick={() => go({ ...query, page: 1 })}>
+            First page
+          </button>
+        </p>
+      </Notice>
+    );
+  if (isFiltered(query))
+    return (
+      <Notice role="status" tone="plain" title="No run is like that.">
+        <p>
+          <button type="button" onClick={() => go(changed(query, { search: "", statuses: [], environment: "", model: "" }))}>
+            Show all runs
+          </button>
+        </p>
+      </Notice>
+    );
+  return (
+    <Notice role="status" tone="plain" title="No run yet.">
+      <p>In a terminal:</p>
+      <pre>npx edgewise eval run arithmetic --provider embedded</pre>
+    </Notice>
+  );
+}

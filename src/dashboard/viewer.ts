@@ -1,0 +1,16 @@
+/** Who looks, as the page says it (src/api/pages/dashboard-page.ts). */
+export interface Viewer {
+  readonly version: string;
+  readonly team: string;
+  readonly teams: readonly string[];
+  /** What every change shows; "" for who is not signed in by a browser. */
+  readonly csrf: string;
+  /** How the browser is signed in; "" = it needs not be. */
+  readonly via: "session" | "access" | "";
+}
+
+/** `data`: of the element that the dashboard is drawn in. */
+export function viewerIn(data: Readonly<Record<string, string | undefined>>): Viewer {
+  const { version = "", team = "", teams = "", csrf = "", via = "" } = data;
+  return { version, team, teams: teams.split(",").filter(Boolean), csrf, via: via === "session" || via === "access" ? via : "" };
+}

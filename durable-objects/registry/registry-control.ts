@@ -2,7 +2,7 @@ import type { BaselineControl } from "./baselines/baseline-control.ts";
 import type { KeptBudgetControl } from "./budgets/kept-budget-control.ts";
 import type { EndpointControl } from "./endpoint-control.ts";
 import type { LimiterIndexControl } from "./limiters/limiter-index-control.ts";
-import type { RunListQuery } from "./list-query.ts";
+import type { RunListQuery } from "./lists/list-query.ts";
 import type { LinkControl } from "./links/link-control.ts";
 import type { NamedDatasetControl } from "./named-dataset-control.ts";
 import type { PublishedControl } from "./published/published-control.ts";
@@ -188,6 +188,8 @@ export interface RegistryControl
   /** Whether the id is that of a run of the team, or reserved for one. */
   has(runId: string): Promise<boolean>;
   list(query: RunListQuery): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }>;
+  /** Another text whenever the list of runs may be another one. */
+  listChanges(): Promise<string>;
   /** Of a run that there is. */
   standing(runId: string): Promise<RunStanding>;
   /** Keeps a run, or lets its time go on; refused for one that is being removed. */

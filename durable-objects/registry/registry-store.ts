@@ -1,7 +1,8 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
-import { type RunListQuery, runListSql } from "./list-query.ts";
+import { FACE, faceOf } from "./lists/list-changes.ts";
+import { type RunListQuery, runListSql } from "./lists/list-query.ts";
 import { takesProjection } from "./projection-rule.ts";
 import type { ListedRun, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import type { TeamBudget } from "./team-budget.ts";
@@ -141,10 +142,14 @@ export class RegistryStore {
     });
   }
 
-  project(projection: RunProjection): void {
-    this.#storage.transactionSync(() => {
-      const [stored = null] = this.#rows<{ version: number | null }>("SELECT version FROM runs WHERE run_id = ?", projection.run_id);
-      if (!takesProjection(stored, projection)) return;
+  /** Whether what a list seldom shows otherwise has changed. */
+  project(projection: RunProjection): boolean {
+    return this.#storage.transactionSync(() => {
+      const [stored = null] = this.#rows<{ version: number | null; face: string }>(
+        `SELECT version, ${FACE} AS face FROM runs WHERE run_id = ?`,
+        projection.run_id,
+      );
+      if (!takesProjection(stored, projection)) return false;
       const { owner, name } = environmentName(projection.env_id);
       this.#rows(
         "UPDATE runs SET version = ?, active = ?, env_owner = ?, env_name = ?, created_at = ?, projection = ? WHERE run_id = ?",
@@ -158,6 +163,7 @@ export class RegistryStore {
       );
       this.#budget.use.project(projection);
       this.watch.project(projection);
+      return stored?.version === null || stored?.face !== faceOf(projection);
     });
   }
 

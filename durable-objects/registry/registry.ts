@@ -26,7 +26,8 @@ import type { StoredBaseline } from "./baselines/baseline-control.ts";
 import { BaselineStore } from "./baselines/baseline-store.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
-import type { RunListQuery } from "./list-query.ts";
+import { ListChanges } from "./lists/list-changes.ts";
+import type { RunListQuery } from "./lists/list-query.ts";
 import type { NamedDataset, NamedRevision } from "./named-dataset-control.ts";
 import { NamedDatasetStore } from "./named-dataset-store.ts";
 import { MonitorIndex } from "./monitors/monitor-index.ts";
@@ -50,6 +51,7 @@ const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
 export class Registry extends BudgetRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
+  readonly #changes = new ListChanges();
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
@@ -224,6 +226,7 @@ export class Registry extends BudgetRegistry implements RegistryControl, Schedul
     return this.#retention().standing(runId);
   }
   async keep(runId: string, kept: boolean): Promise<Result<RunStanding>> {
+    this.#changes.note();
     return this.#retention().keep(runId, kept);
   }
   async retain({ most, ...team }: TeamOf & { readonly most: number }): Promise<readonly string[]> {
@@ -268,11 +271,15 @@ export class Registry extends BudgetRegistry implements RegistryControl, Schedul
   async project(projection: RunProjection): Promise<void> {
     // Whatever version it is of: what a run had for one generation, no later one needs.
     if (projection.settled) this.runSecrets.settled(projection.run_id, projection.generation ?? Number.MAX_SAFE_INTEGER);
-    this.#store().project(projection);
+    if (this.#store().project(projection)) this.#changes.note();
   }
 
   async list(query: RunListQuery): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }> {
     return this.#store().list(query);
+  }
+
+  async listChanges(): Promise<string> {
+    return this.#changes.text;
   }
 
   async turn(limit: number): Promise<readonly string[]> {
@@ -281,6 +288,7 @@ export class Registry extends BudgetRegistry implements RegistryControl, Schedul
   }
 
   async forget(runId: string): Promise<void> {
+    this.#changes.note();
     const store = this.#store();
     this.ctx.storage.transactionSync(() => {
       this.#retained.gone(runId, steadyNow());

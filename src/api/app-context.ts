@@ -1,6 +1,7 @@
 import type { Caller } from "../teams/caller.ts";
 import type { Principals } from "./access/principals.ts";
 import type { RequestAudit } from "./access/request-audit.ts";
+import type { ListWatches } from "./live/list-watch.ts";
 import type { AppPorts } from "./app-ports.ts";
 import type { RunWatches } from "./runs/run-watch.ts";
 
@@ -15,5 +16,6 @@ export interface AppContext {
     readonly audit: RequestAudit;
     /** Shared by all requests of this isolate. */
     readonly watches: RunWatches;
+    readonly listWatches: ListWatches;
   };
 }

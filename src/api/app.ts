@@ -24,6 +24,7 @@ import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
+import { ListWatches } from "./live/list-watch.ts";
 import { states } from "./live/states.ts";
 import { links } from "./links/links.ts";
 import { exports } from "./exports/export-routes.ts";
@@ -75,11 +76,13 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   const app = new Hono<AppContext & { Bindings: Bindings }>({ strict: false });
 
   const watches = new RunWatches();
+  const listWatches = new ListWatches();
   const principals = new Principals();
 
   app.use(async (c, next) => {
     c.set("ports", portsOf(c.env));
     c.set("watches", watches);
+    c.set("listWatches", listWatches);
     c.set("principals", principals);
     await next();
   });

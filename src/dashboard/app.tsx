@@ -3,6 +3,7 @@ import { LocationProvider, Route, Router } from "preact-iso/router";
 import { DRAWN_HERE } from "./address/links.ts";
 import { type Dashboard, DashboardContext } from "./context.ts";
 import { Frame } from "./frame/frame.tsx";
+import { PageFault } from "./frame/page-fault.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 
 /** Each page is loaded when it is opened. */
@@ -12,10 +13,12 @@ export const App = ({ dashboard }: { readonly dashboard: Dashboard }) => (
   <LocationProvider scope={DRAWN_HERE}>
     <DashboardContext.Provider value={dashboard}>
       <Frame>
-        <Router>
-          <Route path="/dashboard" component={RunsPage} />
-          <Route default component={NotFound} />
-        </Router>
+        <PageFault>
+          <Router>
+            <Route path="/dashboard" component={RunsPage} />
+            <Route default component={NotFound} />
+          </Router>
+        </PageFault>
       </Frame>
     </DashboardContext.Provider>
   </LocationProvider>

@@ -7,10 +7,13 @@ export const MAX_FOLLOWED = 100;
 
 const ids = z
   .string()
-  .refine((text) => text.split(",").every(isRunId), "must be run ids, eight hex characters each, with commas between")
+  .refine((text) => text === "" || text.split(",").every(isRunId), "must be run ids, eight hex characters each, with commas between")
   .refine((text) => text.split(",").length <= MAX_FOLLOWED, `must be at most ${MAX_FOLLOWED} ids`);
 
-export const statesQuery = z.strictObject({ ids: ids.describe("Ids of runs, with commas between.") });
+export const statesQuery = z.strictObject({
+  ids: ids.default("").describe("Ids of runs, with commas between."),
+  list: z.enum(["true", "false"]).default("false").describe("With `true` also when the list of runs is another one."),
+});
 
 export const LIVE_OPERATIONS: readonly Operation[] = [
   {
@@ -18,7 +21,7 @@ export const LIVE_OPERATIONS: readonly Operation[] = [
     path: "/evaluation-states",
     id: "streamStates",
     summary:
-      "Server-sent events of several runs: state with the run as the list has it, at once and whenever it changes; gone for one that is not there; end when all have settled. A stream ends after 25 s; come back with the ids that are left",
+      "Server-sent events of several runs: state with the run as the list has it, at once and whenever it changes; gone for one that is not there; list with a text that is another one when the list may be; end when all have settled and no list is followed. A stream ends after 25 s; come back with the ids that are left",
     query: statesQuery,
     answers: { 200: ["text/event-stream"] },
     errors: [404, 422],

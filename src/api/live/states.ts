@@ -19,6 +19,8 @@ const RETRY_MS = 100;
 const SILENCE_MS = 1_000;
 /** Between two states of one run. */
 const STATE_MS = 500;
+/** Between two looks at the list of a team. */
+const LIST_MS = 500;
 /** Objects asked at once: connections of one invocation that may wait for headers, but for one. */
 const AT_ONCE = 5;
 
@@ -30,27 +32,38 @@ export interface Followed {
 }
 
 states.get("/", async (c) => {
-  const { ports, watches } = c.var;
-  const { ids } = check(statesQuery, c.req.query(), "query");
+  const { ports, watches, listWatches } = c.var;
+  const { ids, list } = check(statesQuery, c.req.query(), "query");
   const { origin } = new URL(c.req.url);
   const pace = { pollMs: ports.facts.pollMs, now: ports.now, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
-  const followed = [...new Set(ids.split(","))].map((id) => ({ id, run: () => ports.run(id), watch: watches.of(`${ports.team}/${id}`, pace) }));
+  const wanted = ids === "" ? [] : [...new Set(ids.split(","))];
+  const followed = wanted.map((id) => ({ id, run: () => ports.run(id), watch: watches.of(`${ports.team}/${id}`, pace) }));
   const rowOf = (watch: RunWatch): object | null => {
     const view = watch.latest;
     return view === null ? null : listedEvaluation({ ...projectionOf(view, view.seq), ...teamField(ports.team) }, origin);
   };
-  return c.body(streamOf(stateFrames(followed, rowOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  const watch = listWatches.of(ports.team);
+  const changes = list === "true" ? () => watch.step(() => ports.registry, ports.now, LIST_MS) : null;
+  return c.body(streamOf(stateFrames({ followed, changes }, rowOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 });
 
-/** Frames of one stream. A run that cannot be reached is looked at again. `rowOf`: what is shown of a run; null while nobody has seen it. */
+/** What one stream tells of. */
+export interface Told {
+  readonly followed: readonly Followed[];
+  /** What the list last said of its changes; null where nobody asks for it. */
+  readonly changes: (() => Promise<string>) | null;
+}
+
+/** Frames of one stream. What cannot be reached is looked at again. `rowOf`: what is shown of a run; null while nobody has seen it. */
 export async function* stateFrames(
-  followed: readonly Followed[],
+  { followed, changes }: Told,
   rowOf: (watch: RunWatch) => object | null,
   { now, sleep, pollMs }: Pace,
 ): AsyncGenerator<string> {
   const until = now() + STREAM_MS;
   yield `retry: ${RETRY_MS}\n\n`;
   let left = followed;
+  let told: string | null = null;
   const shown = new Map<string, { readonly text: string; readonly at: number }>();
   let wroteAt = now();
   const follower = {};
@@ -58,6 +71,11 @@ export async function* stateFrames(
     const gone = await looked(left, follower);
     let frames = gone.map((id) => `event: gone\ndata: ${JSON.stringify({ run_id: id })}\n\n`).join("");
     left = left.filter(({ id }) => !gone.includes(id));
+    const listed = changes === null ? null : await seen(changes);
+    if (listed !== null && listed !== told) {
+      told = listed;
+      frames += `event: list\ndata: ${JSON.stringify({ changes: listed })}\n\n`;
+    }
     for (const { id, watch } of left) {
       const row = rowOf(watch);
       const before = shown.get(id);
@@ -69,12 +87,22 @@ export async function* stateFrames(
       frames += `event: state\ndata: ${text}\n\n`;
       if (rests) left = left.filter((each) => each.id !== id);
     }
-    if (left.length === 0) return yield `${frames}event: end\ndata: {}\n\n`;
+    if (left.length === 0 && changes === null) return yield `${frames}event: end\ndata: {}\n\n`;
     if (frames !== "" || now() - wroteAt >= SILENCE_MS) {
       yield frames || ":\n\n";
       wroteAt = now();
     }
     await sleep(Math.max(pollMs, ...left.map(({ watch }) => watch.interval)));
+  }
+}
+
+/** Null where the Registry cannot be reached now. */
+async function seen(changes: () => Promise<string>): Promise<string | null> {
+  try {
+    return await changes();
+  } catch (error) {
+    logUnexpected("states", error);
+    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../config/run-status.ts";
 import { plainText } from "../../config/plain-text.ts";
-import { RUN_ORDERS } from "../../../durable-objects/registry/list-query.ts";
+import { RUN_ORDERS } from "../../../durable-objects/registry/lists/list-query.ts";
 import { common, listedMetadata, runCost, state, waitsForCode } from "../response-schemas.ts";
 import { wholeNumber } from "../schemas.ts";
 

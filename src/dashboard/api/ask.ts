@@ -55,6 +55,6 @@ export class Api {
 }
 
 function searchOf(query: NonNullable<Question["query"]>): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const]));
+  return given.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(given))}`;
 }

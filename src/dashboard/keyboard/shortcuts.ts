@@ -12,9 +12,18 @@ export interface Shortcut {
 /** Between the keys of a sequence. */
 const SEQUENCE_MS = 1_000;
 
-type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "timeStamp" | "preventDefault" | "defaultPrevented"> & {
-  readonly target: EventTarget | null;
-};
+/** What is read of a `KeyboardEvent`. */
+interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly defaultPrevented: boolean;
+  /** Milliseconds. */
+  readonly timeStamp: number;
+  readonly target: object | null;
+  preventDefault(): void;
+}
 
 /** The keys of the pages that are shown. Off while somebody types, and for keys with a modifier, which are the browser's. */
 export class Shortcuts {
@@ -46,7 +55,7 @@ export class Shortcuts {
 }
 
 /** Fields that characters go into; a check box takes none. */
-function takesText(target: EventTarget | null): boolean {
+function takesText(target: object | null): boolean {
   const { tagName = "", type = "", isContentEditable = false } = (target ?? {}) as { tagName?: string; type?: string; isContentEditable?: boolean };
   if (isContentEditable || tagName === "TEXTAREA" || tagName === "SELECT") return true;
   return tagName === "INPUT" && !["checkbox", "radio", "button", "submit"].includes(type);

@@ -5,7 +5,14 @@ export interface Visibility {
   listen(changed: () => void): () => void;
 }
 
-export const visibilityOf = (page: Document): Visibility => ({
+/** What is used of a `Document`. */
+interface SeenPage {
+  readonly visibilityState: string;
+  addEventListener(name: "visibilitychange", listener: () => void): void;
+  removeEventListener(name: "visibilitychange", listener: () => void): void;
+}
+
+export const visibilityOf = (page: SeenPage): Visibility => ({
   isVisible: () => page.visibilityState !== "hidden",
   listen: (changed) => {
     page.addEventListener("visibilitychange", changed);

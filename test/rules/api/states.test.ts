@@ -60,7 +60,7 @@ describe("the states of several runs", () => {
     const broken = new Proxy(run, { get: (target, name) => (name === "view" ? () => Promise.reject(new Error("restart")) : Reflect.get(target, name)) });
     const watch = new RunWatch(pace);
     const frames = stateFrames(
-      [{ id: ID, run: () => (looks === 8 ? broken : run), watch }],
+      { followed: [{ id: ID, run: () => (looks === 8 ? broken : run), watch }], changes: null },
       ({ latest }) => (latest === null ? null : listedEvaluation(projectionOf(latest, 1), "http://x")),
       pace,
     );
@@ -76,6 +76,27 @@ describe("the states of several runs", () => {
     expect(text).toContain("\n\n:\n\n");
   });
 
+  it("tell when the list is another one, though no run is followed, and outlast a Registry that is away", async () => {
+    let clock = 0;
+    const pace = {
+      pollMs: 1_000,
+      now: () => clock,
+      sleep: async (ms: number) => {
+        clock += ms;
+      },
+    };
+    const changes = async (): Promise<string> => {
+      if (clock === 3_000) throw new Error("restart");
+      return clock < 5_000 ? "a-1" : "a-2";
+    };
+    let text = "";
+    for await (const frame of stateFrames({ followed: [], changes }, () => null, pace)) text += frame;
+    expect(parse(text)).toEqual([
+      { event: "list", data: { changes: "a-1" } },
+      { event: "list", data: { changes: "a-2" } },
+    ]);
+  });
+
   it("of runs that go on end after 25 s, without an end", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, {});
@@ -88,14 +109,15 @@ describe("the states of several runs", () => {
       },
     };
     let text = "";
-    for await (const frame of stateFrames([{ id: ID, run: () => run, watch: new RunWatch(pace) }], () => ({ a: 1 }), pace)) text += frame;
+    for await (const frame of stateFrames({ followed: [{ id: ID, run: () => run, watch: new RunWatch(pace) }], changes: null }, () => ({ a: 1 }), pace))
+      text += frame;
     expect(parse(text).map(({ event }) => event)).toEqual(["state"]);
     expect(clock).toBe(25_000);
   });
 
   it.each([
-    ["", "query.ids"],
-    ["?ids=", "run ids"],
+    ["?list=yes", "query.list"],
+    ["?ids=,", "run ids"],
     ["?ids=xyz", "run ids"],
     [`?ids=${Array.from({ length: MAX_FOLLOWED + 1 }, () => ID).join(",")}`, `at most ${MAX_FOLLOWED}`],
     [`?ids=${ID}&id=${ID}`, "id"],

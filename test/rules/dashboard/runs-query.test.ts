@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RUN_STATUSES } from "../../../src/config/run-status.ts";
-import { RUN_ORDERS } from "../../../durable-objects/registry/list-query.ts";
+import { RUN_ORDERS } from "../../../durable-objects/registry/lists/list-query.ts";
 import { addressOf, listQueryOf, MOST_CHOSEN, runsQueryOf, SORTS, STATUSES, sortedBy, toggled } from "../../../src/dashboard/pages/runs/runs-query.ts";
 import { listQuery } from "../../../src/api/runs/list-schemas.ts";
 

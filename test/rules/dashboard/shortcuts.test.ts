@@ -19,7 +19,7 @@ function press(
       altKey: false,
       timeStamp: n * ms,
       defaultPrevented: false,
-      target: target as EventTarget | null,
+      target,
       preventDefault,
     });
     return prevented;

@@ -197,6 +197,10 @@ export class FakeRegistry extends FakeBudgets implements RegistryControl {
     this.queries.push(query);
     return { runs: this.projections.slice(query.skip, query.skip + query.limit), total: this.projections.length };
   }
+  changes = "1";
+  async listChanges(): Promise<string> {
+    return this.changes;
+  }
   async turn(): Promise<readonly string[]> {
     return [];
   }

@@ -2,7 +2,7 @@ import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Registry } from "../../../durable-objects/registry/registry.ts";
-import type { RunListQuery } from "../../../durable-objects/registry/list-query.ts";
+import type { RunListQuery } from "../../../durable-objects/registry/lists/list-query.ts";
 import type { ReserveRequest, RunProjection } from "../../../durable-objects/registry/registry-control.ts";
 import type { Env } from "../../../src/env.ts";
 import { operations } from "../../../src/operations.ts";

@@ -6,8 +6,10 @@ import { type Connection, EventStream } from "../../live/event-stream.ts";
 import type { Visibility } from "../../live/visibility.ts";
 import { listQueryOf, type RunsQuery } from "./runs-query.ts";
 
-/** New runs appear so often; what is known already changes by the stream. */
-const LIST_MS = 10_000;
+/** What no event tells of, such as a notice of removal, appears so often. */
+const LIST_MS = 60_000;
+/** After a look that failed. */
+const FAILED_MS = 5_000;
 
 /** The runs of one view: loaded, looked for again now and then, and in between kept as they are by the service's events. */
 export class RunsStore {
@@ -26,6 +28,7 @@ export class RunsStore {
   #query: RunsQuery | null = null;
   #asked: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #changes: string | null = null;
   #stream: { readonly ids: string; readonly stream: EventStream } | null = null;
   readonly #unlisten: () => void;
 
@@ -69,9 +72,10 @@ export class RunsStore {
       // Given up: another look has begun, or the page is left.
       return;
     }
+    const wait = this.problem.value === null ? LIST_MS : FAILED_MS;
     this.#timer = setTimeout(() => {
       if (this.#visibility.isVisible()) void this.refresh();
-    }, LIST_MS);
+    }, wait);
   }
 
   close(): void {
@@ -89,29 +93,35 @@ export class RunsStore {
       .map(({ evaluation_id }) => evaluation_id)
       .sort()
       .join(",");
-    if (ids === (this.#stream?.ids ?? "") && this.connection.value !== "over") return;
+    if (ids === this.#stream?.ids && this.connection.value !== "over") return;
     this.#stream?.stream.close();
-    this.#stream = null;
-    this.connection.value = "over";
-    if (ids === "") return;
     const stream = new EventStream(
       {
-        open: (_lastId, abort) => this.#api.open("/evaluation-states", { query: { ids }, headers: { accept: "text/event-stream" }, signal: abort }),
+        open: (_lastId, abort) =>
+          this.#api.open("/evaluation-states", { query: { ids, list: "true" }, headers: { accept: "text/event-stream" }, signal: abort }),
         visibility: this.#visibility,
         random: Math.random,
       },
       {
         event: ({ event, data }) => {
           if (event === "state") this.#take(JSON.parse(data) as ListedEvaluation);
-          else if (event === "gone" || event === "end") void this.refresh();
+          else if (event === "gone") void this.refresh();
+          else if (event === "list") this.#hear((JSON.parse(data) as { changes: string }).changes);
         },
         connection: (state) => {
           this.connection.value = state;
+          if (state === "live" && this.problem.value !== null) void this.refresh();
         },
       },
     );
     this.#stream = { ids, stream };
     void stream.follow();
+  }
+
+  /** The list is another one than when it was last told. */
+  #hear(changes: string): void {
+    if (changes !== this.#changes) void this.refresh();
+    this.#changes = changes;
   }
 
   /** The Registry hears of a run late, its events are of the moment; what the list alone knows stays. */

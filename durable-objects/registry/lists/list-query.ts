@@ -1,5 +1,5 @@
-import type { RunStatus } from "../../src/config/run-status.ts";
-import { environmentName } from "./environment-name.ts";
+import type { RunStatus } from "../../../src/config/run-status.ts";
+import { environmentName } from "../environment-name.ts";
 
 /** Which runs a list is of, and in which order, as SQL over the Registry's runs. */
 

@@ -59,5 +59,6 @@ export async function countsHere(request: Request, credential: string, local: bo
 }
 
 /** Where a sign-in leads: a page of the service and nothing else. */
-export const targetPage = (text: string | null): string =>
-  text !== null && /^\/dashboard\/[\w./?=&-]*$/.test(text) && !/\.\.|\/\//.test(text) ? text : "/dashboard/";
+export const targetPage = (text: string | null): string => (text !== null && PAGE_ADDRESS.test(text) && !/\.\.|\/\//.test(text) ? text : "/dashboard/");
+/** A path, and a query as browsers write it. */
+const PAGE_ADDRESS = /^\/dashboard\/[\w./-]*(?:\?[\w./=&%+,~*-]*)?$/;

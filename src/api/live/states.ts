@@ -17,7 +17,7 @@ export const states = new Hono<AppContext>();
 const STREAM_MS = 25_000;
 const RETRY_MS = 100;
 const SILENCE_MS = 1_000;
-/** Between two states of one run. */
+/** Between two states of one run, and two looks at it, however many follow: what each is sent is a kilobyte. */
 const STATE_MS = 500;
 /** Between two looks at the list of a team. */
 const LIST_MS = 500;
@@ -92,7 +92,7 @@ export async function* stateFrames(
       yield frames || ":\n\n";
       wroteAt = now();
     }
-    await sleep(Math.max(pollMs, ...left.map(({ watch }) => watch.interval)));
+    await sleep(Math.max(pollMs, STATE_MS));
   }
 }
 
@@ -113,7 +113,7 @@ async function looked(followed: readonly Followed[], follower: object): Promise<
     await Promise.all(
       followed.slice(at, at + AT_ONCE).map(async ({ id, run, watch }) => {
         try {
-          if ((await watch.step(follower, run)) === "gone") gone.push(id);
+          if ((await watch.step(follower, run, STATE_MS)) === "gone") gone.push(id);
         } catch (error) {
           logUnexpected("states", error);
         }

@@ -78,12 +78,13 @@ export class RunWatch {
 
   /**
    * Looks at the run when it is time and no other stream is at it. `follower` says who came by, which is how they are counted: a
-   * stream that is left does not always hear of it. `gone`: there is no such run. Throws when the Run cannot be reached.
+   * stream that is left does not always hear of it. `most`: milliseconds between two looks at most, for who is sent so little that many make no difference.
+   * `gone`: there is no such run. Throws when the Run cannot be reached.
    */
-  async step(follower: object, run: () => RunControl): Promise<"ok" | "gone"> {
+  async step(follower: object, run: () => RunControl, most = Number.POSITIVE_INFINITY): Promise<"ok" | "gone"> {
     this.#steps.add(follower);
     const since = this.#pace.now();
-    if (this.#known !== null && since - this.#known.at < this.interval) return "ok";
+    if (this.#known !== null && since - this.#known.at < Math.min(this.interval, most)) return "ok";
     if (this.#looking !== null && since - this.#looking.since < LOOK_MS) return "ok";
     const mine = { since };
     this.#looking = mine;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/problem.ts";
+import { SignIn } from "./sign-in.tsx";
 
 interface NoticeProps {
   /** `alert` is read out at once, `status` when there is time for it. */
@@ -29,9 +30,7 @@ export function Failure({ problem: { kind, text, hint }, again }: FailureProps) 
       {hint === null ? null : <p>{hint}</p>}
       <p>
         {kind === "signed-out" ? (
-          <a class="button" href={`/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`}>
-            Sign in
-          </a>
+          <SignIn />
         ) : (
           <button type="button" onClick={again}>
             Try again

@@ -51,7 +51,7 @@ async function open(search = "", options = {}, expected?: RegExp): Promise<Opene
   opened.push(dashboard);
   return dashboard;
 }
-const names = ({ page }: OpenedDashboard): Promise<string[]> => page.locator("a.run-link").allInnerTexts();
+const names = ({ page }: OpenedDashboard): Promise<string[]> => page.locator("a.run-link").allTextContents();
 /** Of a shown run, once there is one of that name. */
 const row = ({ page }: OpenedDashboard, name: string) => page.locator("tbody tr", { hasText: name });
 
@@ -85,11 +85,11 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
     closing(async () => {
       const { page } = await open();
       await page.getByText("No run yet.").waitFor();
-      expect(await page.locator("pre").innerText()).toContain("npx edgewise eval run");
+      expect(await page.locator("pre").textContent()).toContain("npx edgewise eval run");
       expect(await barriersIn(page)).toEqual([]);
     }));
 
-  it("shows a run that is begun elsewhere, follows it to its end without being loaded again, and asks nothing in the background", () =>
+  it("shows a run that is begun elsewhere, and follows it to its end without being loaded again", () =>
     closing(async () => {
       const dashboard = await open();
       const { page } = dashboard;
@@ -103,8 +103,34 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
       model.setScript({ answer: "reverse" });
       await settled(id);
       await row(dashboard, "watched").getByText("Completed").waitFor();
-      expect(await row(dashboard, "watched").innerText()).toMatch(/16 of 16/);
+      const { edgewise } = (await (await fetch(`${service}/api/v1/evaluations/${id}`)).json()) as { edgewise: { reward_ci95: [number, number] } };
+      const [low, high] = edgewise.reward_ci95.map((each) => each.toFixed(3));
+      expect(await row(dashboard, "watched").textContent()).toContain(`${low} to ${high}`);
+      expect(await row(dashboard, "watched").textContent()).toContain("16 of 16");
       expect(await page.evaluate("window.sameDocument")).toBe(true);
+    }));
+
+  it("asks nothing while nobody sees it, and is as the service is when it is seen again", () =>
+    closing(async () => {
+      const dashboard = await open();
+      const { page } = dashboard;
+      await row(dashboard, "watched").waitFor();
+      const show = (state: string): Promise<void> =>
+        page.evaluate(
+          `Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+        );
+      await show("hidden");
+      let asked = 0;
+      page.on("request", () => {
+        asked += 1;
+      });
+      const id = await create({ name: "unseen" });
+      await settled(id);
+      expect([asked, await row(dashboard, "unseen").count()]).toEqual([0, 0]);
+      await show("visible");
+      await row(dashboard, "unseen").getByText("Completed").waitFor();
+      await fetch(`${service}/api/v1/evaluations/${id}`, { method: "DELETE" });
+      await row(dashboard, "unseen").waitFor({ state: "detached" });
     }));
 
   it("finds, filters and sorts runs; the address says how, and the way back leads to it", () =>
@@ -145,7 +171,7 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("x");
       await page.getByText("2 runs chosen").waitFor();
-      expect(await page.locator(".chosen code").innerText()).toMatch(/^npx edgewise compare [0-9a-f]{8} [0-9a-f]{8}$/);
+      expect(await page.locator(".chosen code").textContent()).toMatch(/^npx edgewise compare [0-9a-f]{8} [0-9a-f]{8}$/);
       expect(new URL(page.url()).searchParams.get("chosen")?.split(",")).toHaveLength(2);
       await page.keyboard.press("Shift+G");
       expect(await focused()).toBe("watched");
@@ -154,7 +180,7 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
       expect(await focused()).toBe("alpha run");
       await page.keyboard.press("?");
       await page.getByRole("dialog", { name: "Keys" }).waitFor();
-      expect(await page.getByRole("dialog").innerText()).toContain("Choose the run for a comparison");
+      expect(await page.getByRole("dialog").textContent()).toContain("Choose the run for a comparison");
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("/");

@@ -108,7 +108,11 @@ describe.skipIf(browserPath === null)(`a page that attacks the local service ${N
 
   it("would have had it, were it a program of this machine or the service's own page", { timeout: 2 * PATIENCE_MS }, async () => {
     const own = await browser.open(`${service}/dashboard/`);
-    expect(await own.evaluate<string>("document.body.innerText")).toContain("reverse-text");
+    await until(
+      async () => (await own.evaluate<string>("document.body.innerText")).includes("reverse-text"),
+      PATIENCE_MS,
+      () => "the page to show the run",
+    );
     const interrupted = await fetch(`${service}/api/v1/evaluations/${id}/interrupt`, { method: "POST" });
     expect(interrupted.status).toBe(200);
     await until(

@@ -97,6 +97,31 @@ describe("the states of several runs", () => {
     ]);
   });
 
+  it("come as often when two hundred follow, for the looks of one", async () => {
+    const run = new FakeRun();
+    let clock = 0;
+    const pace = { pollMs: 200, now: () => clock, sleep: async () => undefined };
+    let looks = 0;
+    const counted = new Proxy(run, {
+      get: (target, name) => {
+        if (name !== "view") return Reflect.get(target, name);
+        return async () => {
+          looks += 1;
+          return viewFor(CONFIG, {});
+        };
+      },
+    });
+    const watch = new RunWatch(pace);
+    const followers = Array.from({ length: 200 }, () => ({}));
+    for (let tick = 0; tick < 10; tick += 1) {
+      for (const follower of followers) await watch.step(follower, () => counted, 500);
+      clock += 500;
+    }
+    expect(looks).toBe(10);
+    // Who is sent every commit waits longer among so many.
+    expect(watch.interval).toBe(2_000);
+  });
+
   it("of runs that go on end after 25 s, without an end", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, {});

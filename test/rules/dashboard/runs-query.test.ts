@@ -43,7 +43,8 @@ describe("the address of the runs page", () => {
 describe("choosing runs", () => {
   it("adds, takes away, and keeps to what a comparison takes", () => {
     const ids = Array.from({ length: MOST_CHOSEN + 1 }, (_, n) => `000000${n.toString(16).padStart(2, "0")}`);
-    const all = ids.reduce((query, id) => ({ ...query, chosen: toggled(query, id) }), USUAL);
+    const all = { ...USUAL };
+    for (const id of ids) Object.assign(all, { chosen: toggled(all, id) });
     expect(all.chosen).toEqual([...ids.slice(0, MOST_CHOSEN - 1), ids.at(-1)]);
     expect(toggled(all, ids[0] ?? "")).toEqual(all.chosen.slice(1));
   });

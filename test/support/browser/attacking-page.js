@@ -24,6 +24,7 @@ globalThis.attack = async (service, id) => {
     `/api/v1/evaluations/${id}/samples`,
     `/api/v1/evaluations/${id}/files/eval.log`,
     `/dashboard/evaluations/${id}`,
+    "/dashboard/",
     "/embedded/v1/models",
     "/cdn-cgi/local/r2/public/edgewise/x",
     "/cdn-cgi/local/scheduled",

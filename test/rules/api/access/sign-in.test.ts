@@ -125,7 +125,14 @@ describe("the form", () => {
     "/api/v1/tokens",
     "/dashboard/\\evil",
     "/dashboard/x\ny",
+    "/dashboard/%2e%2e/sign-out",
+    "/dashboard/?to=//evil.example",
   ])("leads to no other address: %j", (to) => expect(targetPage(to)).toBe("/dashboard/"));
+
+  it("leads to a view of a page as its address says it", () => {
+    const view = `/dashboard/?${new URLSearchParams({ q: "two words, 100%", status: "RUNNING,FAILED", team: "acme" })}`;
+    expect(targetPage(view)).toBe(view);
+  });
 
   it("has nothing to ask at a local service without a token, and refuses pages of elsewhere there too", async () => {
     const door = openDoor();

@@ -153,9 +153,15 @@ describe("the packed package in a project of its own", () => {
        export default createWorker({ environments: [mySums] });`,
     );
     const settings = readFileSync(join(project, "node_modules", "edgewise", "wrangler.toml"), "utf8");
-    write("wrangler.toml", settings.replace('main = "src/worker.ts"', 'main = "worker.ts"'));
+    write(
+      "wrangler.toml",
+      settings.replace('main = "src/worker.ts"', 'main = "worker.ts"').replace('directory = "dist/assets"', 'directory = "node_modules/edgewise/dist/assets"'),
+    );
     const { code, output } = await node(join(modules, "wrangler", "bin", "wrangler.js"), "deploy", "--dry-run", "--outdir", "built");
     expect(output).toContain("env.RUN");
+    expect(output).toContain("env.ASSETS");
+    // Those of the dashboard, and not none.
+    expect(readdirSync(join(project, "node_modules/edgewise/dist/assets/dashboard/assets")).length).toBeGreaterThan(3);
     expect(code).toBe(0);
     expect(readFileSync(join(project, "built", "worker.js"), "utf8")).toContain('id: "my-sums"');
   });

@@ -2,11 +2,12 @@
  * `npm test`: runs the three suites one after another, lets vitest print its own summaries, and ends with what failed and one line
  * `N passed, N failed, N skipped` over all of them. Names of suites as arguments choose: `npm test -- rules workers`.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findBrowser } from "../test/support/browser/browser.ts";
 import { type Counts, countsOf, failureLines, summaryLine, type VitestReport } from "./test-summary.ts";
 
 const SUITES = ["rules", "workers", "e2e"] as const;
@@ -20,6 +21,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+if (asked.length === 0 || asked.includes("e2e")) bringBrowser();
 const scratch = mkdtempSync(join(tmpdir(), "edgewise-test-"));
 const counts: Counts[] = [];
 const failures: string[] = [];
@@ -34,6 +36,20 @@ rmSync(scratch, { recursive: true, force: true });
 for (const line of failures) console.log(line);
 console.log(summaryLine(counts));
 process.exitCode = counts.some((count) => count.failed > 0) ? 1 : 0;
+
+/** Some tests open pages: they are skipped where a browser is neither there nor to be had. */
+function bringBrowser(): void {
+  if (findBrowser() !== null || process.platform !== "linux" || process.arch !== "x64") return;
+  // Without a network the registry is asked once, not for minutes.
+  const env = { ...process.env, npm_config_fetch_retries: "0", npm_config_fetch_timeout: "120000" };
+  const { status } = spawnSync(process.execPath, [join(root, "tools/fetch-browser.ts")], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "inherit", "ignore"],
+    timeout: 300_000,
+  });
+  if (status !== 0) console.log("No browser could be brought: tests that need one are skipped. `npm run browser` says why.");
+}
 
 function run(args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -75,6 +75,7 @@ function welcome(url: string, environments: readonly string[]): readonly string[
   });
   return [
     `Edgewise listens on ${url} (Ctrl-C ends it).`,
+    `Dashboard: ${url}/dashboard/`,
     `Environments: ${environments.join(", ")}`,
     `Start a run from another terminal in this folder:  npx edgewise eval run arithmetic --provider ${EMBEDDED_BASE_URL}`,
     `Or over HTTP:  curl -X POST ${url}/api/v1/hosted-evaluations -H 'content-type: application/json' -d '${body}'`,

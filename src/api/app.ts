@@ -47,7 +47,7 @@ import { openapi } from "./openapi.ts";
 import { assets } from "./pages/assets.ts";
 import { ASSETS_PATH } from "./pages/built-dashboard.ts";
 import { answerPage } from "./pages/answer-page.ts";
-import { dashboard } from "./pages/dashboard.ts";
+import { dashboard, drawnPages } from "./pages/dashboard.ts";
 import { signIn, signOut } from "./pages/sign-in.ts";
 import { wayToSignIn } from "./pages/sign-in-page.ts";
 import { rows } from "./runs/rows.ts";
@@ -152,6 +152,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route("/datasets", hubFiles);
   app.route("/dashboard", dashboard);
   app.route("/dashboard/evaluations", files);
+  app.route("/dashboard", drawnPages);
   app.route("/sign-out", signOut);
   app.route("/internal", internal);
   app.route("/embedded", embedded);

@@ -1,13 +1,10 @@
-import lazy from "preact-iso/lazy";
 import { LocationProvider, Route, Router } from "preact-iso/router";
 import { DRAWN_HERE } from "./address/links.ts";
 import { type Dashboard, DashboardContext } from "./context.ts";
 import { Frame } from "./frame/frame.tsx";
 import { PageFault } from "./frame/page-fault.tsx";
 import { NotFound } from "./pages/not-found.tsx";
-
-/** Each page is loaded when it is opened. */
-const RunsPage = lazy(() => import("./pages/runs/runs-page.tsx").then((module) => module.RunsPage));
+import { PAGES } from "./pages/pages.ts";
 
 export const App = ({ dashboard }: { readonly dashboard: Dashboard }) => (
   <LocationProvider scope={DRAWN_HERE}>
@@ -15,7 +12,9 @@ export const App = ({ dashboard }: { readonly dashboard: Dashboard }) => (
       <Frame>
         <PageFault>
           <Router>
-            <Route path="/dashboard" component={RunsPage} />
+            {PAGES.map(({ path, component }) => (
+              <Route key={path} path={path} component={component} />
+            ))}
             <Route default component={NotFound} />
           </Router>
         </PageFault>

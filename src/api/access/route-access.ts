@@ -176,6 +176,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /dashboard": reads,
   "GET /dashboard/evaluations/:id": reads,
   "GET /dashboard/evaluations/:id/files/:file": reads,
+  "GET /dashboard/evaluations/:id/:view{.+}": reads,
+  "GET /dashboard/:page{.+}": reads,
   "POST /sign-out": { right: "caller", does: "session.end" },
   "GET /internal/operations": { right: "owner" },
   "ALL /embedded/*": { right: "runs:write" },

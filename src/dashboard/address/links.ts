@@ -3,8 +3,8 @@ import type { Viewer } from "../viewer.ts";
 /** Addresses of pages. Every view has one, and whoever opens it sees the same. */
 
 export const RUNS = "/dashboard/";
-/** Links that are followed without loading a page anew: those of pages that are drawn here. Others, such as a run's, the service sends. */
-export const DRAWN_HERE = /^\/dashboard\/?(?:\?|$)/;
+/** Links that are followed without loading a page anew: those of pages that are drawn here. Files, and the plain page of a run, the service sends. */
+export const DRAWN_HERE = /^\/dashboard(?:\/(?!assets\/|evaluations\/[^/?]*(?:\?|$)|evaluations\/[^/]+\/files\/)[^?]*)?(?:\?|$)/;
 
 export type Link = (path: string, query?: Readonly<Record<string, string>>) => string;
 
@@ -17,3 +17,18 @@ export const linkOf =
   };
 
 export const runAddress = (id: string): string => `/dashboard/evaluations/${encodeURIComponent(id)}`;
+export const samplesAddress = (id: string): string => `${runAddress(id)}/samples`;
+/** `example`, `rollout`: `example_id` and `rollout_index` of the row. */
+export const rolloutAddress = (id: string, example: number, rollout: number): string => `${samplesAddress(id)}/${example}/${rollout}`;
+/** With `runs=` in its query: ids with commas between, the baseline first. */
+export const COMPARE = "/dashboard/compare";
+/** With `from=` a run's id in its query: the same again, with changes; with `environment=` that environment. */
+export const NEW_RUN = "/dashboard/new";
+export const ENVIRONMENTS = "/dashboard/environments";
+/** `name`: as it is given to a run, `owner/name` of a published one. */
+export const environmentAddress = (name: string): string => `${ENVIRONMENTS}/${encodeURIComponent(name)}`;
+export const SCHEDULES = "/dashboard/schedules";
+export const scheduleAddress = (name: string): string => `${SCHEDULES}/${encodeURIComponent(name)}`;
+export const EVALUATORS = "/dashboard/evaluators";
+export const evaluatorAddress = (name: string): string => `${EVALUATORS}/${encodeURIComponent(name)}`;
+export const SETTINGS = "/dashboard/settings";

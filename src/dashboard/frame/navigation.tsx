@@ -1,6 +1,6 @@
 import { useLocation } from "preact-iso/router";
-import { RUNS } from "../address/links.ts";
 import { useDashboard } from "../context.ts";
+import { PAGES } from "../pages/pages.ts";
 
 interface Place {
   readonly path: string;
@@ -9,8 +9,8 @@ interface Place {
   readonly key: string;
 }
 
-/** Pages that stand in the navigation; what is not built is not here. */
-export const PLACES: readonly Place[] = [{ path: RUNS, name: "Runs", key: "r" }];
+/** Pages that stand in the navigation. */
+export const PLACES: readonly Place[] = PAGES.flatMap(({ path, place }) => (place === undefined ? [] : [{ path, ...place }]));
 
 export function Navigation() {
   const { path } = useLocation();

@@ -1,0 +1,18 @@
+import type { AnyComponent } from "preact";
+import lazy from "preact-iso/lazy";
+import { RUNS } from "../address/links.ts";
+
+/** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
+export interface DashboardPage {
+  /** As preact-iso's router reads it: `:name` is a part of the path. */
+  readonly path: string;
+  /** Loaded when the page is opened. */
+  readonly component: AnyComponent;
+  /** Of a page that stands in the navigation, in this order; `key`: behind `g`. */
+  readonly place?: { readonly name: string; readonly key: string };
+}
+
+/** Every page. What is not built is not here. */
+export const PAGES: readonly DashboardPage[] = [
+  { path: RUNS, component: lazy(() => import("./runs/runs-page.tsx").then((module) => module.RunsPage)), place: { name: "Runs", key: "r" } },
+];

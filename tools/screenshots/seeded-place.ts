@@ -1,0 +1,77 @@
+import { DashboardPlace, PATIENCE_MS } from "../../test/support/browser/dashboard-place.ts";
+import { until } from "../../test/support/cli/cli-process.ts";
+
+/** What the pages show: runs of the embedded model, one with errors, one that goes on, a schedule and an evaluator with a series. */
+export interface Seeded {
+  readonly place: DashboardPlace;
+  /** A run that is whole, the same at another temperature, one with errors, one that goes on. */
+  readonly whole: string;
+  readonly other: string;
+  readonly failing: string;
+  readonly running: string;
+}
+
+const EMBEDDED = { api_base_url: "embedded" };
+/** Runs of the schedule, and steps of the trainer. */
+const STEPS = 4;
+
+const arithmetic = (name: string, temperature: number, difficulty: string) => ({
+  ...{ name, environment: "arithmetic", examples: 60, rollouts: 4 },
+  body: { inference_model: "edgewise/tiny" },
+  config: { ...EMBEDDED, max_concurrent: 16, sampling_args: { temperature }, env_args: { difficulty } },
+});
+
+/** A service with something to see. `browserPath`: of `findBrowser`. Throws where the service refuses what is asked of it. */
+export async function seededPlace(browserPath: string): Promise<Seeded> {
+  const place = await DashboardPlace.start(browserPath);
+  try {
+    return { place, ...(await seed(place)) };
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+async function seed(place: DashboardPlace): Promise<Omit<Seeded, "place">> {
+  const whole = await place.create(arithmetic("arithmetic, greedy", 0, "medium"));
+  const other = await place.create(arithmetic("arithmetic, warm", 1.2, "medium"));
+  for (const difficulty of ["easy", "hard"]) await place.settled(await place.create(arithmetic(`arithmetic, ${difficulty}`, 0.7, difficulty)));
+  await Promise.all([place.settled(whole), place.settled(other)]);
+  place.model.setScript({
+    answer: "reverse",
+    accuracy: 0.7,
+    latency_ms: [5, 40],
+    faults: [
+      { when: { every: 9 }, fault: { kind: "context_length" } },
+      { when: { every: 7 }, fault: { kind: "empty_choices" } },
+    ],
+  });
+  const failing = await place.create({ name: "reverse-text against a model with faults", examples: 30, rollouts: 3 });
+  await place.settled(failing);
+  await series(place);
+  place.model.setScript({ answer: "reverse", accuracy: 0.8, latency_ms: [300, 1_500] });
+  const running = await place.create({ name: "reverse-text, on its way", examples: 400, rollouts: 3, config: { max_concurrent: 8 } });
+  return { whole, other, failing, running };
+}
+
+const EVAL = { env_id: "arithmetic", env_args: { difficulty: "medium" }, num_examples: 20, rollouts_per_example: 4, ...EMBEDDED };
+
+async function series(place: DashboardPlace): Promise<void> {
+  const model = "edgewise/tiny";
+  await place.ask("/schedules/nightly", { method: "PUT", body: { cron: "0 3 * * *", time_zone: "Europe/Berlin", eval: { ...EVAL, model } } });
+  const evaluations = [{ name: "sums", eval: EVAL, metrics: ["mean_reward", "pass@3"] }];
+  await place.ask("/evaluators/loop", { method: "PUT", body: { run_every: 50, evaluations } });
+  for (let step = 1; step <= STEPS; step += 1) {
+    await place.ask("/schedules/nightly/run", { method: "POST", body: {} });
+    await place.ask("/evaluators/loop/steps", { method: "POST", body: { step: step * 50 - 1, model } });
+    await idle(place);
+  }
+}
+
+/** Until no run goes on. */
+const idle = (place: DashboardPlace): Promise<void> =>
+  until(
+    async () => (await place.ask<{ total: number }>("/evaluations/?status=PENDING,RUNNING")).total === 0,
+    PATIENCE_MS,
+    () => "the runs of a series to settle",
+  );

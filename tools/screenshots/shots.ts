@@ -1,0 +1,45 @@
+import {
+  COMPARE,
+  ENVIRONMENTS,
+  EVALUATORS,
+  evaluatorAddress,
+  NEW_RUN,
+  RUNS,
+  rolloutAddress,
+  runAddress,
+  SCHEDULES,
+  SETTINGS,
+  samplesAddress,
+  scheduleAddress,
+} from "../../src/dashboard/address/links.ts";
+import type { Seeded } from "./seeded-place.ts";
+
+/** A picture: what its file is called, and the address of the page. */
+export interface Shot {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** Every page, with something on it. */
+export const shotsOf = ({ whole, other, failing, running }: Seeded): readonly Shot[] => [
+  { name: "runs", address: `${RUNS}?chosen=${whole},${other}` },
+  { name: "run", address: runAddress(whole) },
+  { name: "run-errors", address: `${runAddress(failing)}?tab=errors` },
+  { name: "run-live", address: runAddress(running) },
+  { name: "run-log", address: `${runAddress(failing)}?tab=log` },
+  { name: "run-settings", address: `${runAddress(whole)}?tab=settings` },
+  { name: "samples", address: samplesAddress(whole) },
+  { name: "samples-tall", address: `${samplesAddress(failing)}?tall=1` },
+  { name: "rollout", address: rolloutAddress(whole, 0, 0) },
+  { name: "compare", address: `${COMPARE}?runs=${whole},${other}` },
+  { name: "new-run", address: NEW_RUN },
+  { name: "new-run-again", address: `${NEW_RUN}?from=${whole}` },
+  { name: "environments", address: ENVIRONMENTS },
+  { name: "environment", address: `${ENVIRONMENTS}/arithmetic` },
+  { name: "schedules", address: SCHEDULES },
+  { name: "schedule", address: scheduleAddress("nightly") },
+  { name: "evaluators", address: EVALUATORS },
+  { name: "evaluator", address: evaluatorAddress("loop") },
+  { name: "settings", address: SETTINGS },
+  { name: "not-found", address: "/dashboard/nowhere" },
+];

@@ -34,13 +34,13 @@ export function drawnRanks({ lo, hi }: PermutedPart, seed: number): Uint32Array 
  * the data set, by which results are sorted. Within a part that was permuted the two differ; elsewhere they are the same.
  */
 export class PinnedOrder {
-  readonly #seed: number;
+  readonly seed: number;
   /** Ascending, apart from each other. */
   readonly parts: readonly PermutedPart[];
   readonly #drawn = new Map<number, Drawn>();
 
   constructor(seed: number, parts: readonly PermutedPart[]) {
-    this.#seed = seed;
+    this.seed = seed;
     this.parts = parts;
   }
 
@@ -77,7 +77,7 @@ export class PinnedOrder {
   #draw(part: PermutedPart): Drawn {
     const known = this.#drawn.get(part.lo);
     if (known !== undefined) return known;
-    const ranks = drawnRanks(part, this.#seed);
+    const ranks = drawnRanks(part, this.seed);
     const positions = new Uint32Array(ranks.length);
     for (const [position, rank] of ranks.entries()) positions[rank] = position;
     const [oldest] = this.#drawn.keys();

@@ -57,7 +57,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/budgets/"],
   ["src/rollouts/", "src/training/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/", "src/forecast/"],
-  ["src/benchmarks/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
+  ["src/benchmarks/", "src/cells/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
   // What is said between the service and an environment whose code is not in its isolate.
   ["src/environment-protocol/"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.

@@ -1,12 +1,13 @@
-import type { CacheMode, JsonObject, Order, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
+import type { CacheMode, Order, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { LiveMean } from "../../src/metrics/one-run/live-mean.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { HubPushState } from "../../src/report/hub-push-text.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";
+import type { CellControl, OpenRollouts } from "./reading/cells-protocol.ts";
 import type { BatchView } from "./batching/batching-protocol.ts";
 import type { PushedView } from "./pushed/pushed-protocol.ts";
-import type { InputChunk, Piece, RescoredSource, Vitals } from "./protocol.ts";
+import type { RescoredSource, Vitals } from "./protocol.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { ResponseModels } from "../../src/metrics/response-models.ts";
@@ -16,6 +17,7 @@ import type { RunStatus } from "../../src/config/run-status.ts";
 import type { StoppedRun } from "../../src/metrics/sequential/stopped-early.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
+export type { OpenRollouts } from "./reading/cells-protocol.ts";
 export type { SteerRequest } from "./steering/steer-request.ts";
 
 /** What crosses the border between a Run and the HTTP door, the watchdog and viewers. */
@@ -165,21 +167,6 @@ export interface SamplePlace extends Place {
   readonly unit: number;
   readonly rows: number;
 }
-/** Rollouts of a page that are generated and kept while their unit is not done, and what makes rows of them: no number counts them yet. */
-export interface OpenRollouts {
-  /** In the whole run. */
-  readonly total: number;
-  /** By unit; `rollouts` are those of the page. */
-  readonly pieces: readonly Piece[];
-  /** The inputs of their units. */
-  readonly chunks: readonly InputChunk[];
-  /** Those that all rollouts share. */
-  readonly tools: readonly JsonObject[];
-  /** Digest of the environment whose scores count; absent = not known. */
-  readonly code?: string;
-  readonly state_columns: readonly string[];
-  readonly results_shape?: ResultsShape | undefined;
-}
 
 /** A page of rows by their places: `count` rows of those at `places`, from the one after the first `skip` on. */
 export interface SamplePage {
@@ -270,7 +257,7 @@ export type HubPushOutcome =
   | { readonly generation: number; readonly kind: "failed"; readonly failure: Failure; readonly passing: boolean };
 
 /** The Run's methods for everyone but executors. `gone` = never created, or deleted: such a call writes nothing. */
-export interface RunControl {
+export interface RunControl extends CellControl {
   create(request: CreateRequest): Promise<Result<RunView>>;
   view(): Promise<RunView | null>;
   /** Stored events with `seq > after`, oldest first, at most `limit`. */

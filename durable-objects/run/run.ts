@@ -6,6 +6,9 @@ import { runName } from "../../src/teams/team-name.ts";
 import type { RunReport } from "../monitor/monitor-control.ts";
 import { runNumbers, runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
+import type { ColumnsPage, ColumnsRequest, ExamplePlaces, PinnedInputs } from "./reading/cells-protocol.ts";
+import { ColumnPages } from "./reading/columns.ts";
+import { examplePlaces, pinnedInputs } from "./reading/example-places.ts";
 import { committedSince } from "./reading/committed.ts";
 import type { RunContext } from "./state/context.ts";
 import type { CommittedPage, CreateRequest, HubPushOutcome, ResumeRequest, Resumed, RunControl, RunUploads, RunView, SamplePage } from "./control.ts";
@@ -51,6 +54,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   readonly #ledger: SqlLedger;
   readonly #files: FilePages;
   readonly #live = new LivePrefix();
+  readonly #columns: ColumnPages;
   readonly #waking: Waking;
   readonly #watchers: Watchers;
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
@@ -61,6 +65,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     super(ctx, env);
     this.#ledger = new SqlLedger(ctx.storage.sql);
     this.#files = new FilePages(this.#ledger);
+    this.#columns = new ColumnPages(ctx.storage.sql, this.#ledger);
     this.#waking = new Waking(ctx.storage);
     this.#watchers = new Watchers(env, (url, init) => platformFetch(url, init));
   }
@@ -102,6 +107,15 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   }
   async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
     return this.#alive() ? await pageOf(this.#ledger, this.#files, { offset, limit, open }, this.#pause) : null;
+  }
+  async columns(request: ColumnsRequest): Promise<ColumnsPage | null> {
+    return this.#alive() ? this.#columns.page(request) : null;
+  }
+  async examplePlaces(examples: readonly number[]): Promise<ExamplePlaces | null> {
+    return this.#alive() ? await examplePlaces(this.#ledger, this.#files, examples, this.#pause) : null;
+  }
+  async pinnedInputs(): Promise<PinnedInputs | null> {
+    return this.#alive() ? pinnedInputs(this.#ledger) : null;
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.#alive() ? this.#ledger.logTail(limit) : null;
@@ -206,6 +220,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     // The id may be used again while this instance lives.
     this.#ledger.forgetCached();
     this.vitals.clear();
+    this.#columns.forget();
     this.#metadata = null;
   }
 

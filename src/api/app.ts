@@ -22,6 +22,7 @@ import { budgets } from "./budgets/budgets.ts";
 import { cache } from "./cache/cache.ts";
 import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
+import { cells } from "./cells/cells.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
 import { ListWatches } from "./live/list-watch.ts";
@@ -122,7 +123,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, steering, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [evaluations, steering, events, rows, samples, ...cells, files, exports, sharing, pushes, gateFailed])
+    app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-states`, states);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);

@@ -85,6 +85,8 @@ const PATH_PARAMETERS: Readonly<Record<string, Schema>> = {
   file: { enum: OUTPUT_FILES },
   path: { pattern: "^(README\\.md|data/train-\\d{5}-of-\\d{5}\\.parquet)$" },
   sha256: { pattern: "^[0-9a-f]{64}$" },
+  example: { pattern: "^\\d{1,9}$" },
+  rollout: { pattern: "^\\d{1,9}$" },
   version: { pattern: "^@." },
   token: { pattern: "^[0-9a-f]{12}$" },
   dataset: { pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,95}$" },

@@ -3,6 +3,7 @@ import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
 import { BUDGET_OPERATIONS } from "./budgets/budget-operations.ts";
+import { CELL_OPERATIONS } from "./cells/cell-operations.ts";
 import { CACHE_OPERATIONS } from "./cache/cache-operations.ts";
 import { ENDPOINT_LIMIT_OPERATIONS } from "./endpoint-limits/endpoint-limit-operations.ts";
 import { FORECAST_OPERATIONS } from "./forecasts/forecast-operations.ts";
@@ -143,6 +144,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.samplePage },
     errors: [404, 422],
   },
+  ...CELL_OPERATIONS,
   {
     method: "get",
     path: `${RUN}/rows`,

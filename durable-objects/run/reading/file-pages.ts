@@ -1,5 +1,7 @@
 import { outputKey } from "../../../r2-layout/keys.ts";
 import type { SamplePage, SamplePlace } from "../control.ts";
+import type { ExamplePlace, ExamplePlaces } from "./cells-protocol.ts";
+import { placeOf } from "./example-place.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { rowsFrom } from "./rows-from.ts";
@@ -48,6 +50,34 @@ export class FilePages {
     if (count === 0) return { total, skip: 0, count, places: [] };
     const { env_id, model, run_id } = this.#ledger.config();
     return { total, count, ...this.#placesOf(sizes, offset, count), object: outputKey(env_id, model, run_id, "results.jsonl") };
+  }
+
+  /** Where in the final file the rows of these examples are, in its order; null as for `page`. */
+  async examples(examples: readonly number[], pause: () => Promise<boolean>): Promise<ExamplePlaces | null> {
+    const sizes = await this.#measured(pause);
+    const head = this.#ledger.head();
+    if (sizes === null || head === null || markOf(head) !== sizes.mark) return null;
+    const wanted = new Set(examples);
+    const places: ExamplePlace[] = [];
+    for (const block of new Set(examples.toSorted((a, b) => a - b).map((example) => Math.floor(example / BLOCK)))) {
+      for (const { example, ...place } of this.#filed(sizes, block)) if (wanted.has(example)) places.push({ ...place, example });
+    }
+    const { env_id, model, run_id, rollouts_per_example } = this.#ledger.config();
+    return { rollouts: rollouts_per_example, places, object: outputKey(env_id, model, run_id, "results.jsonl") };
+  }
+
+  /** The done examples of a block, in their order. */
+  #filed({ bytes }: Sizes, block: number): ExamplePlace[] {
+    const order = this.#ledger.order.get();
+    const first = block * BLOCK;
+    const end = Math.min(this.#ledger.head()?.n ?? 0, first + BLOCK);
+    const positions = Array.from({ length: end - first }, (_, index) => order.positionOf(first + index));
+    let at = bytes[block] ?? 0;
+    return this.#ledger.donesOf(positions).map((done) => {
+      const place = placeOf({ ...done, segment: "", offset: at }, order.rankOf(done.unit));
+      at += done.length;
+      return place;
+    });
   }
 
   forget(): void {

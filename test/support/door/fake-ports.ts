@@ -96,6 +96,16 @@ export class FakeRun extends FakePushes implements RunControl {
       ...(open && this.open !== null ? { open: this.open } : {}),
     };
   }
+  /** Of its columns and rows nothing is known here: tests of those have real objects. */
+  async columns(): Promise<null> {
+    return null;
+  }
+  async examplePlaces(): Promise<null> {
+    return null;
+  }
+  async pinnedInputs(): Promise<null> {
+    return null;
+  }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.state === null ? null : this.stored.filter(({ type }) => type === "log").slice(-limit);
   }

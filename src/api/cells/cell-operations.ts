@@ -1,0 +1,45 @@
+import type { Operation } from "../operation.ts";
+import { row } from "../response-schemas.ts";
+import { columnsQuery, messagesQuery, rolloutMessages, rolloutOutline } from "./cell-schemas.ts";
+
+const RUN = "/evaluations/{id}";
+const ROLLOUT = `${RUN}/rollouts/{example}/{rollout}`;
+
+export const CELL_OPERATIONS: readonly Operation[] = [
+  {
+    method: "get",
+    path: `${RUN}/columns`,
+    id: "getColumns",
+    summary:
+      "Numbers of all rollouts, of a running run too, without reading a row: lines head, block, open, end (docs/dashboard-api.md). With `after` those of examples that were done since",
+    query: columnsQuery,
+    answers: { 200: ["application/x-ndjson"] },
+    errors: [404, 422],
+  },
+  {
+    method: "get",
+    path: ROLLOUT,
+    id: "getRollout",
+    summary:
+      "The row of one rollout, by the place of its example in the results, from 0; as in results.jsonl, or of an example that is not complete with `open: true`",
+    answers: { 200: row },
+    errors: [404],
+  },
+  {
+    method: "get",
+    path: `${ROLLOUT}/outline`,
+    id: "getRolloutOutline",
+    summary: "The same without what is long: who says how much in what order, and all fields that are small",
+    answers: { 200: rolloutOutline },
+    errors: [404],
+  },
+  {
+    method: "get",
+    path: `${ROLLOUT}/messages`,
+    id: "getRolloutMessages",
+    summary: "Messages of a rollout by their numbers, whole",
+    query: messagesQuery,
+    answers: { 200: rolloutMessages },
+    errors: [404, 422],
+  },
+];

@@ -1,0 +1,110 @@
+import { evictDurableObject, reset } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApp } from "../../../src/api/app.ts";
+import { columnsLine, rolloutMessages, rolloutOutline } from "../../../src/api/cells/cell-schemas.ts";
+import { portsOf } from "../../../src/api/ports.ts";
+import type { ColumnsBlock, ColumnsEnd, ColumnsHead, ColumnsLine } from "../../../src/cells/column-lines.ts";
+import type { Env } from "../../../src/env.ts";
+import { rawRun, service, setVars, STEADY } from "../support/service.ts";
+import { storedRun } from "../support/stored-run.ts";
+
+const app = createApp(portsOf);
+const local = { ...service, LOCAL: "1", BOOT_ID: "boot" } as Env;
+const get = async (path: string): Promise<Response> => app.request(`http://localhost/api/v1${path}`, {}, local);
+
+async function columns(id: string, query = ""): Promise<readonly ColumnsLine[]> {
+  const response = await get(`/evaluations/${id}/columns${query}`);
+  expect(response.status).toBe(200);
+  const lines = (await response.text()).split("\n").slice(0, -1);
+  return lines.map((line) => columnsLine.parse(JSON.parse(line)) as ColumnsLine);
+}
+const headOf = (lines: readonly ColumnsLine[]): ColumnsHead => lines[0] as ColumnsHead;
+const endOf = (lines: readonly ColumnsLine[]): ColumnsEnd => lines.at(-1) as ColumnsEnd;
+const blocksOf = (lines: readonly ColumnsLine[]): readonly ColumnsBlock[] => lines.filter((line) => line.kind === "block");
+const examplesOf = (lines: readonly ColumnsLine[]): readonly number[] => blocksOf(lines).flatMap(({ examples }) => examples);
+
+const line = (unit: number, rollout: number): string =>
+  `${JSON.stringify({
+    example_id: unit,
+    prompt: [{ role: "user", content: `question ${unit}` }],
+    completion: [{ role: "assistant", content: `answer ${rollout}` }],
+    reward: 1,
+    rollout_index: rollout,
+  })}\n`;
+
+beforeEach(() => setVars(STEADY));
+afterEach(() => reset());
+
+describe("columns of a run", { timeout: 60_000 }, () => {
+  it("tell the numbers of all rollouts, in blocks, by the place of each example", async () => {
+    const { run_id } = await storedRun(9_000, { lineOf: line, rollouts: 2, permuted: true });
+    const lines = await columns(run_id);
+    expect(headOf(lines)).toMatchObject({ generation: 1, examples: 9_000, rollouts: 2, settled: false, metrics: [] });
+    expect(blocksOf(lines).map(({ examples }) => examples.length)).toEqual([4_096, 4_096, 808]);
+    expect(examplesOf(lines).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 9_000 }, (_, example) => example));
+    for (const { columns: of, examples } of blocksOf(lines)) {
+      expect(Object.keys(of)).toEqual(["reward", "error", "truncated", "input_tokens", "output_tokens"]);
+      expect(of.reward).toEqual(Array.from({ length: 2 * examples.length }, () => 1));
+      expect(of.error).toEqual(Array.from({ length: 2 * examples.length }, () => 0));
+    }
+    expect(endOf(lines)).toEqual({ kind: "end", seq: headOf(lines).seq, next: null });
+  });
+
+  it("of a running run are those of the examples that are done, and with `after` of those that were done since", async () => {
+    const isDone = (unit: number): boolean => unit % 3 !== 0;
+    const { run_id } = await storedRun(600, { lineOf: line, isDone, events: true, segmentUnits: 100 });
+    const whole = await columns(run_id);
+    expect(examplesOf(whole).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 600 }, (_, unit) => unit).filter(isDone));
+    const { seq } = headOf(whole);
+    expect(examplesOf(await columns(run_id, `?after=${seq}`))).toEqual([]);
+    await evictDurableObject(rawRun(run_id));
+    const newest = examplesOf(await columns(run_id, `?after=${seq - 1}`));
+    expect(newest.length).toBeGreaterThan(0);
+    expect(newest.length).toBeLessThan(examplesOf(whole).length);
+    expect(examplesOf(await columns(run_id, "?after=0")).toSorted((a, b) => a - b)).toEqual(examplesOf(whole).toSorted((a, b) => a - b));
+  });
+
+  it("are those that are asked for; what is no column is refused, and what nobody knows is left out", async () => {
+    const { run_id } = await storedRun(3, { lineOf: line });
+    const [head, block] = await columns(run_id, "?names=output_tokens,m:no%252C1,cost");
+    expect(head).toMatchObject({ columns: ["output_tokens", "m:no,1", "cost"] });
+    expect((block as ColumnsBlock).columns).toEqual({ output_tokens: [1, 1, 1] });
+    const refused = await get(`/evaluations/${run_id}/columns?names=reward,turns`);
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({
+      code: "invalid_request",
+      detail: [{ loc: ["query", "names"], msg: expect.stringContaining('"turns" is none') }],
+    });
+    expect((await get("/evaluations/00000000/columns")).status).toBe(404);
+  });
+});
+
+describe("one rollout", { timeout: 60_000 }, () => {
+  it("is its row, whole, outlined, and by its messages", async () => {
+    const { run_id } = await storedRun(40, { lineOf: line, rollouts: 3, permuted: true, isDone: (unit) => unit !== 7 });
+    for (const [example, rollout] of [
+      [0, 0],
+      [13, 2],
+      [39, 1],
+    ] as const) {
+      const response = await get(`/evaluations/${run_id}/rollouts/${example}/${rollout}`);
+      if (response.status === 404) continue;
+      expect(`${await response.text()}\n`).toBe(line(example, rollout));
+      const outline = rolloutOutline.parse(await (await get(`/evaluations/${run_id}/rollouts/${example}/${rollout}/outline`)).json());
+      expect(outline).toMatchObject({ example, example_id: example, rollout, bytes: line(example, rollout).length - 1, fields: { reward: 1 } });
+      expect(outline.messages).toEqual([
+        { part: "prompt", role: "user", chars: `question ${example}`.length, text: `question ${example}` },
+        { part: "completion", role: "assistant", chars: 8, text: `answer ${rollout}` },
+      ]);
+      const messages = rolloutMessages.parse(await (await get(`/evaluations/${run_id}/rollouts/${example}/${rollout}/messages?from=1&to=9`)).json());
+      expect(messages).toEqual({ from: 1, messages: [{ part: "completion", message: { role: "assistant", content: `answer ${rollout}` } }], next: null });
+    }
+  });
+
+  it("is not found where its example is not done, and beyond the run", async () => {
+    const { run_id } = await storedRun(10, { lineOf: line, rollouts: 2, isDone: (unit) => unit !== 7 });
+    for (const place of ["7/0", "10/0", "3/2", "x/0", "3/-1", "3/99999999999"])
+      expect((await get(`/evaluations/${run_id}/rollouts/${place}`)).status).toBe(404);
+    expect((await get(`/evaluations/${run_id}/rollouts/6/1`)).status).toBe(200);
+  });
+});

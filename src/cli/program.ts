@@ -14,6 +14,7 @@ import { exportCommand, verifyCommand } from "./commands/export-command.ts";
 import { gateCommand } from "./commands/comparison/gate-command.ts";
 import { importCommand } from "./commands/import-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
+import { openCommand } from "./commands/open-command.ts";
 import { planCommand } from "./commands/comparison/plan-command.ts";
 import { budgetCommand } from "./commands/budget-command.ts";
 import { cacheCommand } from "./commands/cache-command.ts";
@@ -51,6 +52,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     pushCommand,
     importCommand,
     serveCommand,
+    openCommand,
     datasetCommand,
     endpointCommand,
     limitsCommand,

@@ -28,6 +28,7 @@ import { type Outcome, playAll } from "./play-all.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
 import { collectSecrets } from "../service/local-secrets.ts";
+import { dashboardLines } from "../service/dashboard-address.ts";
 import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
 import { stateFolder } from "../state/state-folder.ts";
@@ -206,7 +207,7 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
   for (const line of played.report?.problems ?? []) terminal.tell(line);
   const names = play.names();
   await pushEnded(command, endedRun(play, played));
-  for (const line of resultLines(names, played.evaluation)) terminal.print(line);
+  for (const line of [...dashboardLines(service.current, names.runId), ...resultLines(names, played.evaluation)]) terminal.print(line);
   return exitOf([outcome]);
 }
 
@@ -232,6 +233,7 @@ async function endOfMany(command: EvalCommand, service: SharedService, outcomes:
   });
   for (const line of summaryLines(rows, cwd, terminal.columns)) terminal.print(line);
   for (const { play, played } of outcomes) if (played !== null) await pushEnded(command, endedRun(play, played));
+  for (const line of dashboardLines(service.current)) terminal.print(line);
   for (const outcome of outcomes) if (owes(outcome)) terminal.print(`${printable(outcome.play.wish.label)}: ${lastWord(outcome)}`);
   return exitOf(outcomes);
 }

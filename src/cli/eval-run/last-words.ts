@@ -9,6 +9,7 @@ import { nextStepOf, restingRun, stepText } from "../runs/next-step.ts";
 import { resumeCommand, shortPath, stopCommand } from "../command-line/typed-commands.ts";
 import { StateDamaged } from "../state/state-damage.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
+import { dashboardAddress } from "../service/dashboard-address.ts";
 import type { Service } from "../service/service.ts";
 
 /** The run a command was about. */
@@ -54,6 +55,7 @@ export function owedOf(evaluation: Evaluation): string | null {
 export function detachedLines(names: RunNames, { url }: Pick<Service, "url">): readonly string[] {
   return [
     `Run ${names.runId} goes on at ${url}; this command only stopped following it.`,
+    `Dashboard: ${dashboardAddress(url, names.runId)}`,
     ...(names.saved && names.folder !== null ? [`Results so far: ${shortPath(names.folder, names.cwd)}`] : []),
     `Follow it again: ${goOn(names)}`,
     `Stop it: ${stopCommand(names.runId)}`,

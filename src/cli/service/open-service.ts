@@ -33,7 +33,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
   const folder = stateFolder(env, cwd);
   prepareStateFolder(folder);
-  const mine = newLockRecord(options.command);
+  const mine = newLockRecord(options.command, options.stays);
   for (let deadline = performance.now() + OWNER_PATIENCE_MS; ; await sleep(50)) {
     const answer = await tryLock(folder, mine);
     if (answer.kind === "mine") return await ownedService(folder, answer.lock, options);

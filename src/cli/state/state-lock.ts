@@ -27,6 +27,8 @@ export interface LockRecord {
   readonly command: string;
   /** Digests by id of the environments of this machine that the service was started with. */
   readonly environments: Readonly<Record<string, string>>;
+  /** Whether it stays until it is ended, as `serve` does; another command ends with its own work. */
+  readonly stays: boolean;
 }
 
 export interface HeldLock {
@@ -48,7 +50,7 @@ const WORKERD_END_MS = 5000;
 /** A lock file without readable content is one whose writer is about to write, or died between creating and writing. */
 const UNREADABLE_GRACE_MS = 3000;
 
-export function newLockRecord(command: string): LockRecord {
+export function newLockRecord(command: string, stays = false): LockRecord {
   const { pid, started } = markOf(process.pid);
   return {
     version: 1,
@@ -61,6 +63,7 @@ export function newLockRecord(command: string): LockRecord {
     started_at: new Date().toISOString(),
     command,
     environments: {},
+    stays,
   };
 }
 
@@ -177,6 +180,7 @@ function readRecord(path: string): LockRecord | "writing" | null {
     started_at: "",
     command: "unknown",
     environments: {},
+    stays: false,
   };
 }
 
@@ -207,6 +211,7 @@ function parseRecord(text: string): LockRecord | null {
     started_at: record.started_at ?? "",
     command: record.command ?? "edgewise",
     environments: record.environments ?? {},
+    stays: record.stays ?? false,
   };
 }
 

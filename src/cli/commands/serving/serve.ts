@@ -9,6 +9,7 @@ import { replacement, servedEnvironments } from "../../environments/local-enviro
 import { Interrupts } from "../../terminal/interrupts.ts";
 import { watchState } from "../../state/state-damage.ts";
 import { watchMissed } from "../../schedules/missed-watch.ts";
+import { dashboardAddress } from "../../service/dashboard-address.ts";
 import { openService } from "../../service/open-service.ts";
 
 export interface ServeOptions {
@@ -75,7 +76,7 @@ function welcome(url: string, environments: readonly string[]): readonly string[
   });
   return [
     `Edgewise listens on ${url} (Ctrl-C ends it).`,
-    `Dashboard: ${url}/dashboard/`,
+    `Dashboard: ${dashboardAddress(url)}`,
     `Environments: ${environments.join(", ")}`,
     `Start a run from another terminal in this folder:  npx edgewise eval run arithmetic --provider ${EMBEDDED_BASE_URL}`,
     `Or over HTTP:  curl -X POST ${url}/api/v1/hosted-evaluations -H 'content-type: application/json' -d '${body}'`,

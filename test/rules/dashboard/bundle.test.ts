@@ -38,6 +38,12 @@ describe("the files of the dashboard", () => {
     for (const path of pages) expect(readFileSync(ROOT + path, "utf8"), path).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/i);
   });
 
+  it("are one style for all pages, since none is loaded with a page's script", () => {
+    expect([...bundle.files.keys()].filter((name) => name.endsWith(".css"))).toEqual([bundle.page.style]);
+    const style = Buffer.from(bundle.files.get(bundle.page.style) ?? []).toString();
+    for (const name of [".status", ".chart-place", ".uplot"]) expect(style).toContain(name);
+  });
+
   it("hold nothing of the door or of Node", () => {
     const inputs = Object.keys(bundle.metafile.inputs);
     expect(inputs.length).toBeGreaterThan(30);

@@ -8,6 +8,7 @@ import type { CellControl, OpenRollouts } from "./reading/cells-protocol.ts";
 import type { BatchView } from "./batching/batching-protocol.ts";
 import type { PushedView } from "./pushed/pushed-protocol.ts";
 import type { RescoredSource, Vitals } from "./protocol.ts";
+import type { SummaryControl } from "./reading/row-answers.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { ResponseModels } from "../../src/metrics/response-models.ts";
@@ -257,7 +258,7 @@ export type HubPushOutcome =
   | { readonly generation: number; readonly kind: "failed"; readonly failure: Failure; readonly passing: boolean };
 
 /** The Run's methods for everyone but executors. `gone` = never created, or deleted: such a call writes nothing. */
-export interface RunControl extends CellControl {
+export interface RunControl extends CellControl, SummaryControl {
   create(request: CreateRequest): Promise<Result<RunView>>;
   view(): Promise<RunView | null>;
   /** Stored events with `seq > after`, oldest first, at most `limit`. */

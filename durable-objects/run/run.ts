@@ -27,7 +27,10 @@ import { removeObjects, sweepOrphans } from "./course/removal.ts";
 import { countedInTurns, debtsMark } from "./course/owed.ts";
 import { metadataAge, metadataOf } from "./reading/run-metadata.ts";
 import { FilePages } from "./reading/file-pages.ts";
+import { firstErrorsOf } from "./reading/first-errors.ts";
 import { LivePrefix } from "./reading/live.ts";
+import { RowTally } from "./reading/row-tally.ts";
+import type { ErrorPlace, MetricDistribution } from "./reading/row-answers.ts";
 import { pageOf } from "./reading/samples.ts";
 import { jobObjects, sweepJobs } from "./batching/sweeping.ts";
 import type { BatchExecution } from "./batching/batching-protocol.ts";
@@ -55,6 +58,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   readonly #files: FilePages;
   readonly #live = new LivePrefix();
   readonly #columns: ColumnPages;
+  readonly #tally = new RowTally();
   readonly #waking: Waking;
   readonly #watchers: Watchers;
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
@@ -116,6 +120,14 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   }
   async pinnedInputs(): Promise<PinnedInputs | null> {
     return this.#alive() ? pinnedInputs(this.#ledger) : null;
+  }
+  async distribution(metric: string, bins: number): Promise<MetricDistribution | { readonly metrics: readonly string[] } | null> {
+    const values = this.#alive() ? await this.#tally.look(this.#ledger, this.#pause, steadyNow) : null;
+    return values === null ? null : (values.distribution(metric, bins) ?? { metrics: values.metrics });
+  }
+  async firstErrors(): Promise<readonly ErrorPlace[] | null> {
+    const values = this.#alive() ? await this.#tally.look(this.#ledger, this.#pause, steadyNow) : null;
+    return values === null ? null : firstErrorsOf(this.#ledger, values);
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.#alive() ? this.#ledger.logTail(limit) : null;

@@ -68,6 +68,7 @@ import { sharedRun } from "./sharing/shared-run.ts";
 import { sharing } from "./sharing/sharing.ts";
 import { RunWatches } from "./runs/run-watch.ts";
 import { samples } from "./runs/samples.ts";
+import { summaries } from "./summaries/summaries.ts";
 import { environmentSecrets } from "./secrets/environment-secrets.ts";
 import { secrets } from "./secrets/secrets.ts";
 
@@ -123,7 +124,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, steering, events, rows, samples, ...cells, files, exports, sharing, pushes, gateFailed])
+  for (const resource of [evaluations, steering, events, rows, samples, ...cells, ...summaries, files, exports, sharing, pushes, gateFailed])
     app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-states`, states);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);

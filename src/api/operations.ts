@@ -20,6 +20,7 @@ import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
 import { EVALUATOR_OPERATIONS } from "./evaluators/evaluator-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
 import { evaluationList, listQuery } from "./runs/list-schemas.ts";
+import { SUMMARY_OPERATIONS } from "./summaries/summary-schemas.ts";
 import { STEERING_OPERATIONS } from "./runs/steering-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -145,6 +146,7 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404, 422],
   },
   ...CELL_OPERATIONS,
+  ...SUMMARY_OPERATIONS,
   {
     method: "get",
     path: `${RUN}/rows`,

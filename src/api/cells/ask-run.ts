@@ -1,12 +1,12 @@
 import type { Context } from "hono";
-import type { CellControl } from "../../../durable-objects/run/reading/cells-protocol.ts";
+import type { RunControl } from "../../../durable-objects/run/control.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { AppContext } from "../app-context.ts";
 import { lacksMethod } from "../errors.ts";
 import { readRun } from "../runs/run-of.ts";
 
-/** Asks the run of the path for what its grid needs. An object that a version of before still runs says `storage_unavailable`: it is another one in a moment. */
-export async function askRun<T>(c: Context<AppContext>, ask: (run: CellControl) => Promise<T>): Promise<T> {
+/** Asks the run of the path for what versions of before did not know. An object that a version of before still runs says `storage_unavailable`: it is another one in a moment. */
+export async function askRun<T>(c: Context<AppContext>, ask: (run: RunControl) => Promise<T>): Promise<T> {
   try {
     return await readRun(c, ask);
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRunId } from "../../../r2-layout/keys.ts";
+import { evaluation, runState } from "../response-schemas.ts";
 import type { Operation } from "../operation.ts";
 
 /** Runs of one stream: what one screen shows. */
@@ -13,7 +14,16 @@ const ids = z
 export const statesQuery = z.strictObject({
   ids: ids.default("").describe("Ids of runs, with commas between."),
   list: z.enum(["true", "false"]).default("false").describe("With `true` also when the list of runs is another one."),
+  full: z.enum(["true", "false"]).default("false").describe("With `true` runs as getEvaluation has them, less what does not change while they work."),
 });
+
+/** The data of a `state` with `full=true`. */
+export const fullState = evaluation
+  .pick({
+    ...{ evaluation_id: true, name: true, status: true, error_message: true, metrics: true, total_samples: true, is_public: true },
+    ...{ created_at: true, updated_at: true, started_at: true, finalized_at: true },
+  })
+  .extend({ edgewise: runState });
 
 export const LIVE_OPERATIONS: readonly Operation[] = [
   {

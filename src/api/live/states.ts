@@ -1,12 +1,12 @@
 import { Hono } from "hono";
-import type { RunControl } from "../../../durable-objects/run/control.ts";
+import type { RunControl, RunView } from "../../../durable-objects/run/control.ts";
 import { projectionOf } from "../../../durable-objects/run/reading/view.ts";
 import { streamOf } from "../../stream-of.ts";
 import { teamField } from "../../teams/team-name.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
 import { logUnexpected } from "../errors.ts";
-import { listedEvaluation } from "../runs/evaluation-object.ts";
+import { listedEvaluation, liveEvaluation } from "../runs/evaluation-object.ts";
 import type { Pace, RunWatch } from "../runs/run-watch.ts";
 import { statesQuery } from "./live-schemas.ts";
 
@@ -33,19 +33,30 @@ export interface Followed {
 
 states.get("/", async (c) => {
   const { ports, watches, listWatches } = c.var;
-  const { ids, list } = check(statesQuery, c.req.query(), "query");
+  const { ids, list, full } = check(statesQuery, c.req.query(), "query");
   const { origin } = new URL(c.req.url);
   const pace = { pollMs: ports.facts.pollMs, now: ports.now, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
   const wanted = ids === "" ? [] : [...new Set(ids.split(","))];
   const followed = wanted.map((id) => ({ id, run: () => ports.run(id), watch: watches.of(`${ports.team}/${id}`, pace) }));
-  const rowOf = (watch: RunWatch): object | null => {
-    const view = watch.latest;
-    return view === null ? null : listedEvaluation({ ...projectionOf(view, view.seq), ...teamField(ports.team) }, origin);
-  };
+  const listed = (view: RunView): object => listedEvaluation({ ...projectionOf(view, view.seq), ...teamField(ports.team) }, origin);
+  const shape = full === "true" ? FULL : `${ports.team} ${origin}`;
+  const textOf = ({ latest }: RunWatch): string | null => (latest === null ? null : writtenOnce(latest, shape, full === "true" ? liveEvaluation : listed));
   const watch = listWatches.of(ports.team);
   const changes = list === "true" ? () => watch.step(() => ports.registry, ports.now, LIST_MS) : null;
-  return c.body(streamOf(stateFrames({ followed, changes }, rowOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return c.body(streamOf(stateFrames({ followed, changes }, textOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 });
+
+const FULL = "full";
+/** What was written of a view, by the form: two hundred streams tell of the same one. Data only, as in RunWatch. */
+const written = new WeakMap<RunView, Map<string, string>>();
+
+function writtenOnce(view: RunView, shape: string, write: (view: RunView) => object): string {
+  const texts = written.get(view) ?? new Map<string, string>();
+  if (texts.size === 0) written.set(view, texts);
+  const text = texts.get(shape) ?? JSON.stringify(write(view));
+  texts.set(shape, text);
+  return text;
+}
 
 /** What one stream tells of. */
 export interface Told {
@@ -54,10 +65,10 @@ export interface Told {
   readonly changes: (() => Promise<string>) | null;
 }
 
-/** Frames of one stream. What cannot be reached is looked at again. `rowOf`: what is shown of a run; null while nobody has seen it. */
+/** Frames of one stream. What cannot be reached is looked at again. `textOf`: what is told of a run, as JSON; null while nobody has seen it. */
 export async function* stateFrames(
   { followed, changes }: Told,
-  rowOf: (watch: RunWatch) => object | null,
+  textOf: (watch: RunWatch) => string | null,
   { now, sleep, pollMs }: Pace,
 ): AsyncGenerator<string> {
   const until = now() + STREAM_MS;
@@ -77,9 +88,8 @@ export async function* stateFrames(
       frames += `event: list\ndata: ${JSON.stringify({ changes: listed })}\n\n`;
     }
     for (const { id, watch } of left) {
-      const row = rowOf(watch);
+      const text = textOf(watch);
       const before = shown.get(id);
-      const text = row === null ? null : JSON.stringify(row);
       if (text === null || text === before?.text) continue;
       const rests = watch.latest?.phase === "settled";
       if (before !== undefined && !rests && now() - before.at < STATE_MS) continue;

@@ -142,9 +142,7 @@ export function evaluationObject(
   const { config } = view;
   return {
     ...commonFields(config, origin),
-    is_public: view.link_digest !== undefined,
-    status: view.status,
-    error_message: errorMessage(view.failure === null ? null : failureText(view.failure, config.run_id)),
+    ...movingFields(view),
     eval_config: evalConfig(config),
     metadata: {
       ...view.pushed?.facts.metadata,
@@ -163,14 +161,8 @@ export function evaluationObject(
       ...(view.reward_weights === undefined ? {} : { reward_weights: view.reward_weights }),
       state_columns: config.state_columns,
     },
-    metrics: metricsOf(view.totals),
-    total_samples: view.totals.rollouts,
     ...pushedFields(view),
     team_id: config.team ?? config.hosted.team_id ?? null,
-    created_at: iso(view.created_at),
-    updated_at: iso(view.updated_at),
-    started_at: iso(view.started_at),
-    finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
     edgewise: {
       ...edgewiseObject(view),
       ...resumable(view, envDigest),
@@ -180,6 +172,30 @@ export function evaluationObject(
     },
   };
 }
+
+/** What of a run moves while it works: what a page that shows it needs to be told again. */
+export function liveEvaluation(view: RunView): Record<string, unknown> {
+  const { total_samples, name } = pushedFields(view);
+  return {
+    evaluation_id: view.config.run_id,
+    name: name ?? nameOf(view.config),
+    ...movingFields(view),
+    ...(total_samples === undefined ? {} : { total_samples }),
+    edgewise: edgewiseObject(view),
+  };
+}
+
+const movingFields = (view: RunView): Record<string, unknown> => ({
+  is_public: view.link_digest !== undefined,
+  status: view.status,
+  error_message: errorMessage(view.failure === null ? null : failureText(view.failure, view.config.run_id)),
+  metrics: metricsOf(view.totals),
+  total_samples: view.totals.rollouts,
+  created_at: iso(view.created_at),
+  updated_at: iso(view.updated_at),
+  started_at: iso(view.started_at),
+  finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
+});
 
 /** A row of the list: what the projection knows, in the same shape. */
 export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Record<string, unknown> {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { stateFrames } from "../../../src/api/live/states.ts";
-import { MAX_FOLLOWED } from "../../../src/api/live/live-schemas.ts";
+import { fullState, MAX_FOLLOWED } from "../../../src/api/live/live-schemas.ts";
 import { listedEvaluation } from "../../../src/api/runs/evaluation-object.ts";
+import * as answers from "../../../src/api/response-schemas.ts";
 import { evaluationList } from "../../../src/api/runs/list-schemas.ts";
 import { RunWatch } from "../../../src/api/runs/run-watch.ts";
 import { projectionOf } from "../../../durable-objects/run/reading/view.ts";
@@ -42,6 +43,23 @@ describe("the states of several runs", () => {
     expect(evaluationList.shape.evaluations.element.parse(frames[1]?.data)).toMatchObject({ status: "COMPLETED", edgewise: { settled: true } });
   });
 
+  it("are with `full` as the page of a run needs them: what moves, and the whole state under edgewise", async () => {
+    const door = openDoor();
+    const totals = { ...viewFor(CONFIG, {}).totals, rollouts: 3, reward_sum: 2, errors: { timeout: 1 }, metrics: { exact: { sum: 2, count: 2 } } };
+    door.run(ID).state = viewFor(CONFIG, { ...SETTLED, totals });
+    const [state] = parse(await (await door.call("GET", `/evaluation-states?ids=${ID}&full=true`)).text());
+    const told = fullState.parse(state?.data);
+    expect(told).toMatchObject({
+      evaluation_id: ID,
+      status: "COMPLETED",
+      metrics: { metrics: { exact: 1 } },
+      edgewise: { errors: { timeout: 1 }, settled: true },
+    });
+    const whole = answers.evaluation.parse(await (await door.call("GET", `/evaluations/${ID}`)).json());
+    const { settings: _, resumable: __, ...rest } = whole.edgewise;
+    expect(told).toEqual({ ...Object.fromEntries(Object.keys(told).map((key) => [key, whole[key as keyof typeof whole]])), edgewise: rest });
+  });
+
   it("come again when they change, and only then; a run that cannot be reached is looked at again", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, { units: { total: 2, done: 0, open: 2, pending: 0 } });
@@ -61,7 +79,7 @@ describe("the states of several runs", () => {
     const watch = new RunWatch(pace);
     const frames = stateFrames(
       { followed: [{ id: ID, run: () => (looks === 8 ? broken : run), watch }], changes: null },
-      ({ latest }) => (latest === null ? null : listedEvaluation(projectionOf(latest, 1), "http://x")),
+      ({ latest }) => (latest === null ? null : JSON.stringify(listedEvaluation(projectionOf(latest, 1), "http://x"))),
       pace,
     );
     let text = "";
@@ -134,7 +152,7 @@ describe("the states of several runs", () => {
       },
     };
     let text = "";
-    for await (const frame of stateFrames({ followed: [{ id: ID, run: () => run, watch: new RunWatch(pace) }], changes: null }, () => ({ a: 1 }), pace))
+    for await (const frame of stateFrames({ followed: [{ id: ID, run: () => run, watch: new RunWatch(pace) }], changes: null }, () => '{"a":1}', pace))
       text += frame;
     expect(parse(text).map(({ event }) => event)).toEqual(["state"]);
     expect(clock).toBe(25_000);
@@ -142,6 +160,7 @@ describe("the states of several runs", () => {
 
   it.each([
     ["?list=yes", "query.list"],
+    ["?full=1", "query.full"],
     ["?ids=,", "run ids"],
     ["?ids=xyz", "run ids"],
     [`?ids=${Array.from({ length: MAX_FOLLOWED + 1 }, () => ID).join(",")}`, `at most ${MAX_FOLLOWED}`],

@@ -35,7 +35,7 @@ import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { MemoryStore } from "../run/memory-store.ts";
 import { CONFIG, viewFor } from "./run-view.ts";
-import { FakePushes } from "./fake-pushes.ts";
+import { FakeReading } from "./fake-reading.ts";
 import type { FakeLimiter } from "./fake-limiter.ts";
 import { FakeBudget, FakeBudgets } from "./fake-budgets.ts";
 import { FakeDesk } from "./fake-desk.ts";
@@ -47,7 +47,7 @@ export { CONFIG, viewFor };
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
 const NOTHING_BY_THE_CLOCK = { schedules: null, monitors: null, alerts: null, evaluators: null };
-export class FakeRun extends FakePushes implements RunControl {
+export class FakeRun extends FakeReading implements RunControl {
   state: RunView | null = null;
   stored: StoredEvent[] = [];
   commits: CommittedRows[] = [];
@@ -95,16 +95,6 @@ export class FakeRun extends FakePushes implements RunControl {
       places: [...new Set(page.map(({ place }) => place))],
       ...(open && this.open !== null ? { open: this.open } : {}),
     };
-  }
-  /** Of its columns and rows nothing is known here: tests of those have real objects. */
-  async columns(): Promise<null> {
-    return null;
-  }
-  async examplePlaces(): Promise<null> {
-    return null;
-  }
-  async pinnedInputs(): Promise<null> {
-    return null;
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.state === null ? null : this.stored.filter(({ type }) => type === "log").slice(-limit);

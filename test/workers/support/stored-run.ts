@@ -20,6 +20,8 @@ export interface StoredOptions {
   /** Row of a rollout, with its line feed; ASCII. */
   readonly lineOf: (unit: number, rollout: number) => string;
   readonly rollouts?: number;
+  /** What is counted of a rollout, by the same place; absent = a reward of 1. */
+  readonly summaryOf?: (unit: number, rollout: number) => Partial<RolloutSummary>;
   /** Units of one segment. */
   readonly segmentUnits?: number;
   /** Events of the commits are there too. */
@@ -33,7 +35,7 @@ export interface StoredOptions {
 /** A run of `units` whose done ones are in the ledger and in R2, as many executors would have left them. Nothing works on it. */
 export async function storedRun(
   units: number,
-  { lineOf, rollouts = 1, segmentUnits = SEGMENT_UNITS, events, isDone = () => true, permuted }: StoredOptions,
+  { lineOf, rollouts = 1, summaryOf = () => ({}), segmentUnits = SEGMENT_UNITS, events, isDone = () => true, permuted }: StoredOptions,
 ): Promise<RunConfig> {
   silenceQueue();
   const config = await createRun({ num_examples: units, rollouts_per_example: rollouts });
@@ -49,7 +51,8 @@ export async function storedRun(
     let text = "";
     for (const unit of members.filter(isDone)) {
       const lines = Array.from({ length: rollouts }, (_, rollout) => lineOf(order.rankOf(unit), rollout)).join("");
-      places.push({ unit, segment, offset: text.length, length: lines.length, rollouts: Array.from({ length: rollouts }, () => summary), owed: false });
+      const counted = Array.from({ length: rollouts }, (_, rollout) => ({ ...summary, ...summaryOf(order.rankOf(unit), rollout) }));
+      places.push({ unit, segment, offset: text.length, length: lines.length, rollouts: counted, owed: false });
       text += lines;
     }
     puts.push(() => service.BUCKET.put(segmentKey(config.run_id, segment), encoder.encode(text)));

@@ -2,6 +2,7 @@ import { EXAMPLES_OF_RESCORE } from "../config/plan/rescored-from.ts";
 import { z } from "zod";
 import { LIMIT_KINDS } from "../endpoint-limits/limit-kinds.ts";
 import { spent } from "./budgets/budget-schemas.ts";
+import { callerFacts } from "./people/caller-schemas.ts";
 import { batchesOfRun, stoppedEarly } from "./runs/run-state-schemas.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
@@ -361,6 +362,7 @@ export const whoami = z.strictObject({
     scope: z.record(z.string(), z.strictObject({ read: z.boolean(), write: z.boolean() })),
     account_limits: nothing,
     key_limits: nothing,
+    edgewise: callerFacts,
   }),
 });
 export const teams = z.strictObject({ data: z.array(object), total_count: count, offset: count, limit: count });

@@ -1,9 +1,15 @@
 import { Hono } from "hono";
-import { allows, type Scope } from "../../teams/scopes.ts";
+import type { z } from "zod";
+import type { Caller } from "../../teams/caller.ts";
+import { allows, type Scope, SCOPES } from "../../teams/scopes.ts";
 import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
+import type { AppFacts } from "../app-ports.ts";
 import { check } from "../body.ts";
 import { teamsQuery, whoamiQuery } from "../schemas.ts";
+import type { callerFacts as callerSchema } from "./caller-schemas.ts";
+
+type CallerFacts = z.infer<typeof callerSchema>;
 
 /** `/user`: who calls, in the terms of the `prime` client. */
 export const user = new Hono<AppContext>();
@@ -19,7 +25,21 @@ user.get("/whoami", async (c) => {
   const { caller } = c.var;
   await portsFor(c, teamId);
   const { user: name, scopes } = caller;
-  return c.json({ data: { id: name, email: null, name, slug: name, scope: clientScope(scopes), account_limits: null, key_limits: null } });
+  const edgewise = callerFacts(caller, c.var.ports.facts);
+  return c.json({ data: { id: name, email: null, name, slug: name, scope: clientScope(scopes), account_limits: null, key_limits: null, edgewise } });
+});
+
+/** Who calls in our own terms; never anything of the credential but the token's id. */
+const callerFacts = ({ owner, scopes, teams, token, via, expires_at }: Caller, { version, local }: AppFacts): CallerFacts => ({
+  owner,
+  // With what they include, so that nobody else has to know that.
+  scopes: SCOPES.filter((scope) => owner || allows(scopes, scope)),
+  teams: [...teams],
+  via,
+  token,
+  expires_at: expires_at === null ? null : new Date(expires_at).toISOString(),
+  version,
+  local,
 });
 
 user.get("/teams", (c) => {

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { KNOWN_MS } from "../../../../src/api/access/principals.ts";
 import { ROUTE_ACCESS, routeOf } from "../../../../src/api/access/route-access.ts";
 import { createApp } from "../../../../src/api/app.ts";
+import * as answers from "../../../../src/api/response-schemas.ts";
 import { may, type Right } from "../../../../src/teams/caller.ts";
 import { lifetime } from "../../../../src/teams/lifetime.ts";
 import { allows, inBoth, SCOPES, type Scope, shortest } from "../../../../src/teams/scopes.ts";
@@ -110,8 +111,33 @@ describe("a caller", () => {
     const token = door.people.token({ user: "ada", teams: ["acme", "other"], scopes: ["runs:read"] });
     const whoami = (await (await door.call("GET", "/user/whoami", undefined, bearer(token))).json()) as { data: object };
     expect(whoami.data).toMatchObject({ id: "ada", slug: "ada", scope: { evaluations: { read: true, write: false }, secrets: { read: false, write: false } } });
+    expect(answers.whoami.parse(whoami).data.edgewise).toEqual({
+      owner: false,
+      scopes: ["runs:read"],
+      teams: ["acme", "other"],
+      via: "token",
+      token: expect.any(String),
+      expires_at: null,
+      version: expect.any(String),
+      local: false,
+    });
+    expect(JSON.stringify(whoami)).not.toContain(token);
     const teams = await (await door.call("GET", "/user/teams?offset=1&limit=5", undefined, bearer(token))).json();
     expect(teams).toEqual({ data: [{ teamId: "other", slug: "other", name: "other" }], total_count: 2, offset: 1, limit: 5 });
+  });
+
+  it("is told all that it may do, what a scope includes among it, and until when", async () => {
+    const door = openDoor({ local: false, token: "owner" });
+    const edgewiseOf = async (token: string) =>
+      answers.whoami.parse(await (await door.call("GET", "/user/whoami", undefined, bearer(token))).json()).data.edgewise;
+    const expires_at = Date.UTC(2100, 0, 1);
+    expect(await edgewiseOf(door.people.token({ scopes: ["runs:write"], expires_at }))).toMatchObject({
+      scopes: ["runs:read", "runs:write"],
+      expires_at: "2100-01-01T00:00:00.000Z",
+    });
+    expect(await edgewiseOf("owner")).toMatchObject({ owner: true, scopes: SCOPES, via: "owner", token: null, expires_at: null });
+    const here = await (await openDoor().call("GET", "/user/whoami")).json();
+    expect(answers.whoami.parse(here).data.edgewise).toMatchObject({ owner: true, via: "local", local: true });
   });
 
   it("is asked for once in a while, and forgotten with a change of anybody's rights", async () => {

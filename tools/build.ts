@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { inWorkerd, shared } from "./bundle-options.ts";
 import { codeDigests } from "./code-digests.ts";
-import { ASSETS_PATH, type BuiltDashboard } from "../src/api/pages/built-dashboard.ts";
+import { ASSETS_PATH, ASSETS_POLICY, type BuiltDashboard } from "../src/api/pages/built-dashboard.ts";
 import { bundleDashboard } from "./dashboard-bundle.ts";
 import { buildIsolateLibrary } from "./isolate-library.ts";
 import { keptNames } from "./kept-names.ts";
@@ -96,6 +96,7 @@ const HEADERS = `${ASSETS_PATH}/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff
   Cross-Origin-Resource-Policy: same-origin
+  Content-Security-Policy: ${ASSETS_POLICY}
 `;
 
 async function writeDashboard(): Promise<BuiltDashboard> {

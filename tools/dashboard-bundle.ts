@@ -1,12 +1,21 @@
 /** The dashboard as static files: scripts and a style, each named after what is in it, and what its page loads first. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import type { BuiltDashboard } from "../src/api/pages/built-dashboard.ts";
+import { backgroundScripts } from "./background-scripts.ts";
 
 const ENTRY = "src/dashboard/main.tsx";
 /** The style that the entry imports, of what all pages share. */
 const STYLE = "src/dashboard/design/design.css";
+
+/** Of all scripts, those beside the page too. */
+const OPTIONS = {
+  minify: true,
+  target: ["chrome120", "firefox121", "safari17.4"],
+  define: { "process.env.NODE_ENV": '"production"' },
+  legalComments: "none",
+} as const satisfies BuildOptions;
 
 export interface DashboardBundle {
   readonly page: BuiltDashboard;
@@ -18,6 +27,7 @@ export interface DashboardBundle {
 /** Bundles the pages; each page is a script of its own, loaded when it is opened. */
 export async function bundleDashboard(root: string): Promise<DashboardBundle> {
   const { outputFiles, metafile } = await build({
+    ...OPTIONS,
     absWorkingDir: root,
     entryPoints: [ENTRY],
     entryNames: "[name]-[hash]",
@@ -26,18 +36,14 @@ export async function bundleDashboard(root: string): Promise<DashboardBundle> {
     outdir: "assets",
     bundle: true,
     splitting: true,
-    minify: true,
     format: "esm",
     platform: "browser",
-    target: ["chrome120", "firefox121", "safari17.4"],
     jsx: "automatic",
     jsxImportSource: "preact",
-    define: { "process.env.NODE_ENV": '"production"' },
-    legalComments: "none",
     logLevel: "warning",
     metafile: true,
     write: false,
-    plugins: [oneStyle(root)],
+    plugins: [oneStyle(root), backgroundScripts(OPTIONS)],
   });
   return { page: pageOf(metafile), files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])), metafile };
 }

@@ -3,7 +3,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { checkPlace } from "../access/place.ts";
 import type { AppContext } from "../app-context.ts";
 import { unwrap } from "../errors.ts";
-import { ASSET_NAME } from "./built-dashboard.ts";
+import { ASSET_NAME, ASSETS_POLICY } from "./built-dashboard.ts";
 
 /**
  * The dashboard's scripts and styles, which are the same for everybody and say nothing. Deployed the platform sends them before the Worker is asked; this
@@ -25,6 +25,7 @@ assets.get("/:name", async (c) => {
       "cache-control": "public, max-age=31536000, immutable",
       "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "same-origin",
+      "content-security-policy": ASSETS_POLICY,
     },
   });
 });

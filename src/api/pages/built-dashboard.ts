@@ -3,6 +3,9 @@ export const ASSETS_PATH = "/dashboard/assets";
 /** A name says what is in a file, so it never changes. */
 export const ASSET_NAME = /^[a-z0-9-]+-[A-Z0-9]{8}\.(?:js|css)$/;
 
+/** A script that runs beside its page has this policy, not the page's: it computes, and asks nobody. */
+export const ASSETS_POLICY = "default-src 'none'";
+
 /** What the page of the dashboard loads, as tools/dashboard-bundle.ts made it: names below `ASSETS_PATH`. */
 export interface BuiltDashboard {
   readonly script: string;

@@ -30,12 +30,13 @@ ${preloads.map((name) => html`<link rel="modulepreload" href="${ASSETS_PATH}/${n
 
 /**
  * What the page may do: load its own files and ask its own service. No script or style stands in the page itself, no text becomes markup but through
- * the one policy that cleans it, and nothing is loaded from elsewhere. `origin`: of the service, as the browser has it.
+ * the one policy that cleans it, and nothing is loaded from elsewhere. Scripts beside the page are its own files, too. `origin`: of the service, as the browser has it.
  */
 export const dashboardPolicy = (origin: string): string =>
   [
     "default-src 'none'",
     `script-src ${origin}${ASSETS_PATH}/`,
+    `worker-src ${origin}${ASSETS_PATH}/`,
     `style-src ${origin}${ASSETS_PATH}/`,
     "connect-src 'self'",
     "img-src 'self' data:",
@@ -43,5 +44,5 @@ export const dashboardPolicy = (origin: string): string =>
     "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types edgewise-markdown dompurify",
+    "trusted-types edgewise-markdown edgewise-worker",
   ].join("; ");

@@ -41,7 +41,8 @@ it("the platform sends what the page of a deployment loads, to everybody and for
       file.headers.get("cache-control"),
       file.headers.get("x-content-type-options"),
       file.headers.get("cross-origin-resource-policy"),
-    ]).toEqual([...[200, "public, max-age=31536000, immutable", "nosniff", "same-origin"]]);
+      file.headers.get("content-security-policy"),
+    ]).toEqual([...[200, "public, max-age=31536000, immutable", "nosniff", "same-origin", "default-src 'none'"]]);
     expect(file.headers.get("content-type")).toMatch(path.endsWith(".css") ? /^text\/css/ : /^text\/javascript/);
   }
   expect(policy).toContain("script-src https://edgewise.example/dashboard/assets/;");

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { RUNS } from "../address/links.ts";
 import { useDashboard } from "../context.ts";
 import { KeyHelp } from "../keyboard/key-help.tsx";
 import { useShortcuts } from "../keyboard/use-shortcuts.ts";
+import { Palette } from "../palette/palette.tsx";
+import { usePalette } from "../palette/use-palette.ts";
 import { Navigation, PLACES } from "./navigation.tsx";
 import { SignOut } from "./sign-out.tsx";
 import { TeamChoice } from "./team-choice.tsx";
@@ -13,6 +15,7 @@ import { ThemeChoice } from "./theme-choice.tsx";
 /** What surrounds every page: where one can go, who one is, and the keys. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const [helps, setHelps] = useState(false);
+  const [seeks, setSeeks] = useState(false);
   const { shortcuts, link } = useDashboard();
   const { route } = useLocation();
   useEffect(() => {
@@ -28,6 +31,8 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
     route(link(path));
     return true;
   };
+  const seek = useCallback(() => setSeeks(true), []);
+  usePalette(seek);
   useShortcuts([
     { keys: ["?"], does: "Show the keys of this page", run: help },
     ...PLACES.map(({ path, name, key }) => ({ keys: [`g ${key}`], does: `Go to ${name}`, run: () => goTo(path) })),
@@ -43,6 +48,9 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
         </a>
         <Navigation />
         <div class="frame-end">
+          <button type="button" class="quiet" title="Go to a page or a run (Ctrl K)" onClick={seek}>
+            Go to…
+          </button>
           <TeamChoice />
           <ThemeChoice />
           <button type="button" class="quiet" title="Keys (?)" onClick={() => setHelps(true)}>
@@ -54,6 +62,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      {seeks ? <Palette places={PLACES} onClose={() => setSeeks(false)} go={goTo} /> : null}
       {helps ? <KeyHelp onClose={() => setHelps(false)} /> : null}
     </>
   );

@@ -1,16 +1,10 @@
 import { useLocation } from "preact-iso/router";
 import { useDashboard } from "../context.ts";
+import type { NamedPlace } from "../palette/palette-store.ts";
 import { PAGES } from "../pages/pages.ts";
 
-interface Place {
-  readonly path: string;
-  readonly name: string;
-  /** Behind `g`. */
-  readonly key: string;
-}
-
 /** Pages that stand in the navigation. */
-export const PLACES: readonly Place[] = PAGES.flatMap(({ path, place }) => (place === undefined ? [] : [{ path, ...place }]));
+export const PLACES: readonly NamedPlace[] = PAGES.flatMap(({ path, place }) => (place === undefined ? [] : [{ path, ...place }]));
 
 export function Navigation() {
   const { path } = useLocation();

@@ -3,6 +3,7 @@ import type { Principals } from "./access/principals.ts";
 import type { RequestAudit } from "./access/request-audit.ts";
 import type { ListWatches } from "./live/list-watch.ts";
 import type { AppPorts } from "./app-ports.ts";
+import type { ScoreTables } from "./comparisons/score-tables.ts";
 import type { RunWatches } from "./runs/run-watch.ts";
 
 /** What every handler finds in its context. */
@@ -17,5 +18,6 @@ export interface AppContext {
     /** Shared by all requests of this isolate. */
     readonly watches: RunWatches;
     readonly listWatches: ListWatches;
+    readonly scoreTables: ScoreTables;
   };
 }

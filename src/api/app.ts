@@ -15,6 +15,7 @@ import type { AppPorts } from "./app-ports.ts";
 import { alerts } from "./alerts/alerts.ts";
 import { gateFailed } from "./alerts/gate-failed.ts";
 import { comparisons } from "./comparisons/comparisons.ts";
+import { ScoreTables } from "./comparisons/score-tables.ts";
 import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { baselines } from "./baselines/baselines.ts";
@@ -79,12 +80,14 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const watches = new RunWatches();
   const listWatches = new ListWatches();
+  const scoreTables = new ScoreTables();
   const principals = new Principals();
 
   app.use(async (c, next) => {
     c.set("ports", portsOf(c.env));
     c.set("watches", watches);
     c.set("listWatches", listWatches);
+    c.set("scoreTables", scoreTables);
     c.set("principals", principals);
     await next();
   });

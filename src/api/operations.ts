@@ -1,4 +1,4 @@
-import { comparisonAnswer, comparisonBody } from "./comparisons/comparison-schemas.ts";
+import { COMPARISON_OPERATIONS } from "./comparisons/comparison-operations.ts";
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
@@ -197,15 +197,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: ["application/vnd.apache.parquet", "text/markdown"], 206: ["application/vnd.apache.parquet", "text/markdown"] },
     errors: [404, 409, 416],
   },
-  {
-    method: "post",
-    path: "/comparisons",
-    id: "compareEvaluations",
-    summary: "Settled runs held against the first of them, example by example; keeps nothing. What is not comparable is refused, with what would make it so",
-    body: comparisonBody,
-    answers: { 200: comparisonAnswer },
-    errors: [404, 409, 413, 415, 422],
-  },
+  ...COMPARISON_OPERATIONS,
   {
     method: "put",
     path: "/datasets/{sha256}",

@@ -71,6 +71,7 @@ function runOf(scores: readonly (readonly number[])[]): ComparedRun {
     ids: numbers,
     contents: numbers,
     rows: numbers.map((i) => i + 1),
+    adjacent: numbers.map(() => attempts),
     contentKnown: true,
     wrongIds: false,
     unnamed: 0,

@@ -31,6 +31,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "POST /api/v1/evaluation-settings": reads,
   "POST /api/v1/evaluation-forecasts": reads,
   "POST /api/v1/comparisons": reads,
+  "POST /api/v1/comparisons/examples": reads,
   "GET /api/v1/evaluations": reads,
   "GET /api/v1/evaluation-states": reads,
   "POST /api/v1/evaluations": { ...writes("run.push"), inBody: true },

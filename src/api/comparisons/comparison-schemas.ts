@@ -2,11 +2,15 @@ import { z } from "zod";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { rowKey } from "../../config/options/option-values.ts";
 import { plainText } from "../../config/plain-text.ts";
+import { EXAMPLE_KINDS, EXAMPLE_ORDERS } from "../../metrics/comparison/example-page.ts";
+import { REWARD } from "../../metrics/comparison/score-table.ts";
 
 /** Runs of one comparison: each is read whole. */
 const MOST_RUNS = 10;
 /** Examples of either kind that an answer names. */
 const MOST_SHOWN = 100;
+/** Examples of one page. */
+const MOST_EXAMPLES = 500;
 /** Metrics of one comparison: each is a number an example in memory. */
 export const MOST_METRICS = 8;
 
@@ -25,6 +29,22 @@ export const comparisonBody = z.strictObject({
   unpaired: z.boolean().default(false).describe("As two samples: the examples need not be the same."),
   accept_code_change: z.boolean().default(false).describe("Other code, or another environment, scores the same."),
   show: z.int().min(0).max(MOST_SHOWN).default(0).describe("Examples that lost most, and as many that gained most, to name."),
+});
+
+export const comparedExamplesBody = comparisonBody.omit({ unpaired: true, show: true }).extend({
+  metric: plainText(256).default(REWARD).describe("Whose means are given and ordered by."),
+  candidate: z
+    .string()
+    .refine(isRunId, "is no run id")
+    .optional()
+    .describe("The run that `order`, `only` and the counts hold against the baseline; else the second of `runs`."),
+  order: z.enum(EXAMPLE_ORDERS).default("worst").describe("What lost most first, what gained most first, or by the baseline's ids."),
+  only: z
+    .enum(EXAMPLE_KINDS)
+    .default("all")
+    .describe("Worse, better, either of them, or every example of the baseline; those without a difference stand last then."),
+  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(MOST_EXAMPLES).default(100),
 });
 
 const count = z.int();
@@ -76,4 +96,24 @@ export const comparisonAnswer = z.strictObject({
       warnings: z.array(z.string()),
     }),
   ),
+});
+
+const cell = z.strictObject({
+  example_id: number.describe("As this run calls it; of one that is no number, 53 bits."),
+  mean: maybe.describe("Null where no rollout of it has a score."),
+  row: count.describe("Its first row in results.jsonl, from 1: page `row` of its samples with a limit of 1."),
+  rows: count.describe("So many of its rows stand there one behind another: all of them, of runs made here."),
+});
+
+export const comparedExamplesAnswer = z.strictObject({
+  metric: z.string(),
+  candidate: z.string(),
+  runs: z.array(z.string()).describe("Whose cells an example has, in this order."),
+  total: count.describe("Examples of the kind that was asked for."),
+  worse: count.describe("Less of the metric in the candidate."),
+  better: count,
+  equal: count,
+  unscored: count,
+  missing: count.describe("Of the baseline, and not in the candidate."),
+  examples: z.array(z.array(cell.nullable())).describe("By example a cell for each run; null where the run has not the example."),
 });

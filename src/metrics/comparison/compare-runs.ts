@@ -1,5 +1,5 @@
 import type { RewardRange } from "../interval.ts";
-import { comparability, comparedFacts } from "./comparability.ts";
+import { type Comparability, comparability, comparedFacts } from "./comparability.ts";
 import { compareTables, type TableComparison } from "./compare-tables.ts";
 import type { ScoreTable } from "./score-table.ts";
 
@@ -60,31 +60,17 @@ export function compareRuns(
   { unpaired, accepted, shown, alpha, clusterBy }: CompareWish,
 ): ComparisonOutcome {
   if (baseline === undefined || candidates.length === 0) throw new RangeError("a comparison takes two runs");
-  const facts = comparedFacts(baseline.metadata);
-  const verdicts = candidates.map(({ metadata }) => comparability(facts, comparedFacts(metadata), accepted, clusterBy !== undefined));
+  const verdicts = verdictsOf(baseline, candidates, { accepted, clusterBy });
   const range = candidates.reduce<RewardRange>((all, { range: own }) => [Math.min(all[0], own[0]), Math.max(all[1], own[1])], baseline.range);
   const compared = compareTables(
     baseline.table,
     candidates.map(({ table }) => table),
     { range, unpaired, shown, alpha },
   );
-  const refusals = verdicts.flatMap(({ refusals: own }, i) =>
-    own.map(({ reason, hint }) => ({ reason: `${baseline.name} and ${candidates[i]?.name}: ${reason}`, hint })),
+  const refusals = refusalsOf(
+    baseline,
+    candidates.map((run, i) => ({ run, verdict: verdicts[i] as Comparability, join: unpaired ? null : (compared[i] as TableComparison) })),
   );
-  for (const { name, table } of [baseline, ...candidates])
-    if (!unpaired && table.unnamed > 0 && !table.contentKnown)
-      refusals.push({
-        reason: `${name}: ${table.unnamed} rows name no example and rows have no prompts, so that nobody can tell which are of one example`,
-        hint: "Compare them as samples of two, where each such row is an example: --unpaired.",
-      });
-  for (const [i, { paired, joined, differing }] of compared.entries())
-    if (paired && joined === 0 && refusals.length === 0) {
-      const why = differing === 0 ? "no example of the one is in the other" : `all ${differing} examples with equal ids have other prompts or answers`;
-      refusals.push({
-        reason: `${baseline.name} and ${candidates[i]?.name}: ${why}`,
-        hint: "Run both over the same data, or compare them as samples of two: --unpaired.",
-      });
-    }
   if (refusals.length > 0) return { kind: "refused", refusals };
   return {
     kind: "compared",
@@ -95,6 +81,40 @@ export function compareRuns(
       return { candidate: namedRun(candidate), ...comparison, warnings: [...(verdicts[i]?.warnings ?? []), ...comparison.warnings] };
     }),
   };
+}
+
+export const verdictsOf = (
+  baseline: ComparedRun,
+  candidates: readonly ComparedRun[],
+  { accepted, clusterBy }: Pick<CompareWish, "accepted" | "clusterBy">,
+): readonly Comparability[] =>
+  candidates.map(({ metadata }) => comparability(comparedFacts(baseline.metadata), comparedFacts(metadata), accepted, clusterBy !== undefined));
+
+interface JudgedRun {
+  readonly run: ComparedRun;
+  readonly verdict: Comparability;
+  /** With the baseline; null where examples are not held against each other. */
+  readonly join: { readonly joined: number; readonly differing: number } | null;
+}
+
+/** Why the candidates are not held against the baseline; none where they may be. */
+export function refusalsOf(baseline: ComparedRun, candidates: readonly JudgedRun[]): readonly ComparisonRefusal[] {
+  const between = ({ run }: JudgedRun): string => `${baseline.name} and ${run.name}`;
+  const refusals = candidates.flatMap((each) => each.verdict.refusals.map(({ reason, hint }) => ({ reason: `${between(each)}: ${reason}`, hint })));
+  const paired = candidates.flatMap((each) => (each.join === null ? [] : [{ ...each, join: each.join }]));
+  for (const { name, table } of paired.length === 0 ? [] : [baseline, ...paired.map(({ run }) => run)])
+    if (table.unnamed > 0 && !table.contentKnown)
+      refusals.push({
+        reason: `${name}: ${table.unnamed} rows name no example and rows have no prompts, so that nobody can tell which are of one example`,
+        hint: "Compare them as samples of two, where each such row is an example: --unpaired.",
+      });
+  for (const each of paired) {
+    const { joined, differing } = each.join;
+    if (joined > 0 || refusals.length > 0) continue;
+    const why = differing === 0 ? "no example of the one is in the other" : `all ${differing} examples with equal ids have other prompts or answers`;
+    refusals.push({ reason: `${between(each)}: ${why}`, hint: "Run both over the same data, or compare them as samples of two: --unpaired." });
+  }
+  return refusals;
 }
 
 /** What is said of a run beside its numbers. */

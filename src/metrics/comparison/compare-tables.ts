@@ -1,5 +1,6 @@
 import type { RewardRange } from "../interval.ts";
 import { clusteredDifference } from "./clustered-difference.ts";
+import { movesOf } from "./example-moves.ts";
 import { holm } from "./holm.ts";
 import { type Join, joinTables } from "./join.ts";
 import { matchedPairsInterval } from "./matched-pairs.ts";
@@ -217,23 +218,16 @@ const NO_EXAMPLES: Examples = { unscored: 0, worse: 0, better: 0, equal: 0, regr
 
 function differencesOf(a: ScoreTable, b: ScoreTable, join: Join, shown: number): Examples {
   const [one, two] = [a.columns.get(REWARD)?.means, b.columns.get(REWARD)?.means];
-  if (one === undefined || two === undefined) return { ...NO_EXAMPLES, unscored: join.a.length };
-  const counts = { unscored: 0, worse: 0, better: 0, equal: 0 };
-  const moved: number[] = [];
-  const difference = (pair: number): number => (two[join.b[pair] ?? 0] ?? 0) - (one[join.a[pair] ?? 0] ?? 0);
-  for (let pair = 0; pair < join.a.length; pair++) {
-    const moves = difference(pair);
-    if (Number.isNaN(moves)) counts.unscored += 1;
-    else if (moves === 0) counts.equal += 1;
-    else {
-      counts[moves < 0 ? "worse" : "better"] += 1;
-      moved.push(pair);
-    }
-  }
-  moved.sort((x, y) => difference(x) - difference(y) || x - y);
+  const { moved, difference, ...counts } = movesOf(one, two, join);
   const told = (pair: number): ExampleDifference => {
     const [i, j] = [join.a[pair] ?? 0, join.b[pair] ?? 0];
-    return { example_id: a.ids[i] ?? 0, rows: [a.rows[i] ?? 0, b.rows[j] ?? 0], baseline: one[i] ?? 0, candidate: two[j] ?? 0, difference: difference(pair) };
+    return {
+      example_id: a.ids[i] ?? 0,
+      rows: [a.rows[i] ?? 0, b.rows[j] ?? 0],
+      baseline: one?.[i] ?? 0,
+      candidate: two?.[j] ?? 0,
+      difference: difference(pair),
+    };
   };
   return {
     ...counts,

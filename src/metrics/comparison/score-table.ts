@@ -21,7 +21,7 @@ export interface ScoreColumn {
   readonly binary: boolean;
 }
 
-/** What a comparison knows of a run: 8 bytes for each example and metric, and three more numbers an example. */
+/** What a comparison knows of a run: 8 bytes for each example and metric, and four more numbers an example. */
 export interface ScoreTable {
   readonly examples: number;
   readonly rollouts: number;
@@ -31,6 +31,8 @@ export interface ScoreTable {
   readonly contents: Float64Array;
   /** Where the example's first row is, from 1. */
   readonly rows: Float64Array;
+  /** And how many of its rows stand there one behind another: all of them, in files of ours. */
+  readonly adjacent: Float64Array;
   /** False where rows have no prompts: then ids are all there is. */
   readonly contentKnown: boolean;
   /** Ids that stood over rows of several examples, as in files of 2025: then contents alone say what belongs together. */
@@ -65,6 +67,7 @@ export class ScoreTableBuilder {
   readonly #ids: number[] = [];
   readonly #contents: number[] = [];
   readonly #rows: number[] = [];
+  readonly #adjacent: number[] = [];
   readonly #attempts: number[] = [];
   readonly #metrics = new Map<string, Sums>();
   readonly #clusters: ExampleClusters | null;
@@ -109,6 +112,7 @@ export class ScoreTableBuilder {
     this.#rollouts += 1;
     const example = this.#exampleOf(row, number);
     this.#attempts[example] = (this.#attempts[example] ?? 0) + 1;
+    if (number === (this.#rows[example] ?? 0) + (this.#adjacent[example] ?? 0)) this.#adjacent[example] = (this.#adjacent[example] ?? 0) + 1;
     this.#answers.add(example, row);
     const { reward, error, metrics } = summaryOfRow(row);
     if (error !== null) {
@@ -130,6 +134,7 @@ export class ScoreTableBuilder {
       ids: Float64Array.from(this.#ids),
       contents: Float64Array.from(this.#contents),
       rows: Float64Array.from(this.#rows),
+      adjacent: Float64Array.from(this.#adjacent),
       contentKnown: this.#contentKnown,
       wrongIds,
       unnamed: this.#unnamed,
@@ -144,7 +149,7 @@ export class ScoreTableBuilder {
   #joinByContent(): void {
     const firsts = new Map<number, number>();
     const kept: number[] = [];
-    const [ids, contents, rows, attempts] = [this.#ids, this.#contents, this.#rows, this.#attempts].map((column) => column.splice(0));
+    const [ids, contents, rows, adjacent, attempts] = [this.#ids, this.#contents, this.#rows, this.#adjacent, this.#attempts].map((column) => column.splice(0));
     const columns = [...this.#metrics.values()].map(({ sum, squares, count }) => [sum, squares, count].map((into) => ({ into, from: into.splice(0) })));
     for (const [example, content] of (contents ?? []).entries()) {
       let first = firsts.get(content);
@@ -155,6 +160,7 @@ export class ScoreTableBuilder {
         this.#ids.push(ids?.[example] ?? 0);
         this.#contents.push(content);
         this.#rows.push(rows?.[example] ?? 0);
+        this.#adjacent.push(adjacent?.[example] ?? 0);
         this.#attempts.push(0);
         for (const { into } of columns.flat()) into.push(0);
       }
@@ -183,6 +189,7 @@ export class ScoreTableBuilder {
     this.#ids.push(id);
     this.#contents.push(content ?? id);
     this.#rows.push(number);
+    this.#adjacent.push(0);
     this.#clusters?.add(row);
     return example;
   }

@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { comparisonAnswer } from "../../../src/api/comparisons/comparison-schemas.ts";
+import { comparedExamplesAnswer, comparisonAnswer } from "../../../src/api/comparisons/comparison-schemas.ts";
 import { createApp } from "../../../src/api/app.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import { Fleet } from "../support/fleet.ts";
@@ -35,12 +35,13 @@ async function settledRun(passes: (example: number) => boolean): Promise<string>
   return config.run_id;
 }
 
-const compare = async (runs: readonly string[]) =>
+const ask = async (path: string, body: object) =>
   await app.request(
-    "https://edgewise.example/api/v1/comparisons",
-    { method: "POST", headers: { authorization: "Bearer right", "content-type": "application/json" }, body: JSON.stringify({ runs, show: 2 }) },
+    `https://edgewise.example/api/v1/comparisons${path}`,
+    { method: "POST", headers: { authorization: "Bearer right", "content-type": "application/json" }, body: JSON.stringify(body) },
     service,
   );
+const compare = (runs: readonly string[]) => ask("", { runs, show: 2 });
 
 it("runs that have settled are compared from what is stored of them", { timeout: 60_000 }, async () => {
   const [a, b] = [await settledRun((i) => i < 40), await settledRun((i) => i >= 15 && i < 40)];
@@ -64,4 +65,20 @@ it("runs that have settled are compared from what is stored of them", { timeout:
     ],
   });
   expect((await compare([a, "0000cccc"])).status).toBe(404);
+  const page = await ask("/examples", { runs: [a, b], only: "worse", offset: 13, limit: 10 });
+  const examples: unknown = await page.json();
+  expect([page.status, examples]).toEqual([200, comparedExamplesAnswer.parse(examples)]);
+  expect(examples).toMatchObject({
+    total: 15,
+    worse: 15,
+    equal: 45,
+    examples: [13, 14].map((id) => [1, 0].map((mean) => ({ example_id: id, mean, row: id + 1, rows: 1 }))),
+  });
+  const row = await app.request(
+    `https://edgewise.example/api/v1/evaluations/${b}/samples?page=14&limit=1`,
+    { headers: { authorization: "Bearer right" } },
+    service,
+  );
+  expect(await row.json()).toMatchObject({ samples: [{ example_id: 13, reward: 0 }] });
+  expect((await ask("/examples", { runs: [a, "0000cccc"] })).status).toBe(404);
 });

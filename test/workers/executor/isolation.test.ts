@@ -182,6 +182,7 @@ function variants(route: string, names: Names): Asked[] {
         ...[run, dataset].map((name) => ({ method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, stop_when: `vs ${name}` } } })),
       ];
     case "POST /api/v1/comparisons":
+    case "POST /api/v1/comparisons/examples":
       return [{ method, path: at, body: { runs: [run, "0123abcd"] } }];
     case "POST /api/v1/traces":
       return [true, false].map((gzip) => ({ method, path: at, traces: { lines: `${JSON.stringify({ run: { id: run }, traces: [] })}\n`, gzip } }));

@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import { type ComparedRun, refusalsOf, verdictsOf } from "../../metrics/comparison/compare-runs.ts";
+import { examplePage } from "../../metrics/comparison/example-page.ts";
+import { joinTables } from "../../metrics/comparison/join.ts";
+import { REWARD } from "../../metrics/comparison/score-table.ts";
+import { invalid } from "../errors.ts";
+import { notComparable } from "./compared-runs.ts";
+import type { comparedExamplesAnswer, comparedExamplesBody } from "./comparison-schemas.ts";
+
+type Asked = z.infer<typeof comparedExamplesBody>;
+
+/** A page of the examples of a comparison, refused as the comparison itself is. Throws `not_comparable`, and `invalid_request` for a metric or candidate that is not there. */
+export function comparedExamples(
+  [baseline, ...candidates]: readonly ComparedRun[],
+  clusterBy: string | undefined,
+  { accept_code_change: accepted, metric, candidate: named, order, only, offset, limit }: Asked,
+): z.infer<typeof comparedExamplesAnswer> {
+  if (baseline === undefined || candidates.length === 0) throw new RangeError("a comparison takes two runs");
+  const candidate = named === undefined ? 0 : candidates.findIndex(({ name }) => name === named);
+  if (candidate < 0) throw invalid(["body", "candidate"], `must be one of the runs behind the baseline: ${candidates.map(({ name }) => name).join(", ")}`);
+  const verdicts = verdictsOf(baseline, candidates, { accepted, clusterBy });
+  const joins = candidates.map(({ table }) => joinTables(baseline.table, table));
+  const refusals = refusalsOf(
+    baseline,
+    candidates.flatMap((run, i) => {
+      const [verdict, join] = [verdicts[i], joins[i]];
+      return verdict === undefined || join === undefined ? [] : [{ run, verdict, join: { joined: join.a.length, differing: join.differing } }];
+    }),
+  );
+  if (refusals.length > 0) throw notComparable(refusals);
+  const common = [...baseline.table.columns.keys()].filter((name) => candidates[candidate]?.table.columns.has(name));
+  // Where no rollout of a run has a score, even of its reward there is nothing to say.
+  if (metric !== REWARD && !common.includes(metric))
+    throw invalid(["body", "metric"], `must be one that both runs have: ${common.join(", ")}. Of more than eight name it under metrics too.`);
+  const tables = candidates.map(({ table }) => table);
+  const page = examplePage(baseline.table, tables, joins, { metric, candidate, order, only, offset, limit });
+  return {
+    metric,
+    candidate: candidates[candidate]?.name ?? "",
+    runs: [baseline, ...candidates].map(({ name }) => name),
+    ...page,
+    examples: page.examples.map((cells) => [...cells]),
+  };
+}

@@ -1,0 +1,46 @@
+import { MAX_COMPARED_EXAMPLES } from "../../limits.ts";
+import type { ScoreTable } from "../../metrics/comparison/score-table.ts";
+
+/** After their last use: for somebody who looks through a comparison page by page. */
+const KEPT_MS = 60_000;
+
+interface Kept {
+  readonly table: ScoreTable;
+  readonly usedAt: number;
+}
+
+/**
+ * What comparisons of this isolate have read: scores by run, digest of its rows, and what was asked of them. Of as many examples as one comparison may have:
+ * 26 MiB with eight metrics each, beside the 60 that one takes while it reads. Data only, since no request may wait for another one's.
+ */
+export class ScoreTables {
+  /** Those used last stand last. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  get(key: string): ScoreTable | null {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || this.#now() - kept.usedAt >= KEPT_MS) return null;
+    this.#use(key, kept.table);
+    return kept.table;
+  }
+
+  put(key: string, table: ScoreTable): void {
+    this.#use(key, table);
+    let examples = [...this.#kept.values()].reduce((sum, kept) => sum + kept.table.examples, 0);
+    for (const [oldest, { table: old, usedAt }] of this.#kept) {
+      if (examples <= MAX_COMPARED_EXAMPLES && this.#now() - usedAt < KEPT_MS) break;
+      examples -= old.examples;
+      this.#kept.delete(oldest);
+    }
+  }
+
+  #use(key: string, table: ScoreTable): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, { table, usedAt: this.#now() });
+  }
+}

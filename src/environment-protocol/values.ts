@@ -60,6 +60,7 @@ export const facts = z
     description: text,
     defaults: z.object({ num_examples: z.int().optional(), rollouts_per_example: z.int().optional() }),
     keys: z.array(text).describe("variables whose values it needs"),
+    hosts: z.array(text).optional().describe("hosts that its code sends requests to itself; absent = none"),
     args: z.array(argument),
     source: text.describe("what its code was made from"),
     results_shape: z.enum(RESULTS_SHAPES).optional().describe("of the rows that it gives itself: that of its runs where nothing else is said"),

@@ -16,7 +16,7 @@ import { TOML_KEYS } from "../src/config/plan/toml-keys.ts";
 const HEAD = `# Options
 
 Every setting of an evaluation, with the names it has at each door. This page is made from the table of options by
-\`node tools/options-page.ts\`; \`npx edgewise eval run --help\` says the same.
+\`node tools/options-page.ts\`; \`npx edgewise eval run --help\` says the same, and \`GET /api/v1/options\` as JSON.
 
 Places over HTTP are those in the body of \`POST /api/v1/hosted-evaluations\`. Keys of a TOML file may stand at the top, in
 \`[[eval]]\`, in \`[[ablation]]\` and, as lists, in \`[ablation.sweep]\`; the environment is \`env_id\`, or \`id\`. An option

@@ -46,6 +46,7 @@ import { internal } from "./internal.ts";
 import { logs } from "./runs/logs.ts";
 import { namedDatasets } from "./named-datasets/named-datasets.ts";
 import { openapi } from "./openapi.ts";
+import { options } from "./options/options.ts";
 import { assets } from "./pages/assets.ts";
 import { ASSETS_PATH } from "./pages/built-dashboard.ts";
 import { answerPage } from "./pages/answer-page.ts";
@@ -133,6 +134,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/evaluation-forecasts`, forecasts);
+  app.route(`${v1}/options`, options);
   app.route(`${v1}/comparisons`, comparisons);
   app.route(`${v1}/datasets`, datasets);
   app.route(`${v1}/named-datasets`, namedDatasets);

@@ -13,6 +13,7 @@ import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import { LIVE_OPERATIONS } from "./live/live-schemas.ts";
 import { LINK_OPERATIONS } from "./links/link-operations.ts";
+import { OPTION_OPERATIONS } from "./options/option-operations.ts";
 import { PUBLISHED_OPERATIONS } from "./published/published-operations.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
 import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
@@ -61,6 +62,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.settingsOfCreation },
     errors: [404, 413, 415, 422],
   },
+  ...OPTION_OPERATIONS,
   ...FORECAST_OPERATIONS,
   ...LIVE_OPERATIONS,
   {

@@ -110,10 +110,11 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     return await WalledHosted.open(begin);
   };
 
-  const { version, description, defaults, source, results_shape: shape } = facts;
+  const { version, description, defaults, source, args, results_shape: shape } = facts;
   return {
     ...{ id, version, description, defaults, keys, source, ...(shape === undefined ? {} : { results_shape: shape }) },
     ...(facts.hosts === undefined ? {} : { hosts: facts.hosts }),
+    ...(args === undefined ? {} : { describedArgs: () => args }),
     isIsolated: true,
     resolveArgs: async (args) => (await asked({ type: "resolve_args", args }, "resolved")).args as JsonObject,
     check,

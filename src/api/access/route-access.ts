@@ -30,6 +30,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "POST /api/v1/evaluation-configs": writes("run.create"),
   "POST /api/v1/evaluation-settings": reads,
   "POST /api/v1/evaluation-forecasts": reads,
+  "GET /api/v1/options": known,
   "POST /api/v1/comparisons": reads,
   "POST /api/v1/comparisons/examples": reads,
   "GET /api/v1/evaluations": reads,

@@ -1,4 +1,5 @@
 import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
+import type { ArgumentFacts } from "../../environments/definition/describe.ts";
 import type { KeyLookup } from "../../environments/definition/keys.ts";
 import { runFolder } from "../../../r2-layout/keys.ts";
 import { batchField, batchProblem, usualMinutes } from "../../config/plan/run-batch.ts";
@@ -28,6 +29,10 @@ export interface EnvironmentFacts {
   readonly linked?: LinkedPin;
   /** Variables whose values it declares that it needs; absent = none. */
   readonly keys?: readonly string[];
+  /** Hosts that its code sends requests to itself; absent = none. */
+  readonly hosts?: readonly string[];
+  /** What it takes; absent where that is not known without its code. */
+  readonly describedArgs?: () => readonly ArgumentFacts[];
   /** Whether its code has an isolate of its own, of which an executor opens few different ones; absent = no. */
   readonly isIsolated?: boolean;
   /** Shape of the rows that its library writes itself; absent = they are ours. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MAX_LINK_LEASE_S, MAX_LINK_URLS } from "../../limits.ts";
 import { isLinkName, LINK_NAME_RULE, nameOfSlug } from "../../links/link-name.ts";
 import { isSecretValue, VALUE_RULE } from "../../secrets/secret-rules.ts";
+import { argumentFacts } from "../published/published-schemas.ts";
 import { teamQuery } from "../people/people-schemas.ts";
 
 /** Bodies, paths and answers of `/environments/linked`. */
@@ -44,9 +45,10 @@ const link = {
   version: text,
   description: text,
   digest: text.describe("What the server said that its code was made from, when the link was made."),
-  args: z.array(z.looseObject({ name: text, required: z.boolean(), description: text.nullable() })),
+  args: z.array(argumentFacts),
   defaults: z.looseObject({}),
   keys: z.array(text).describe("Variables whose values it is given."),
+  hosts: z.array(text).describe("Hosts that its code says it sends requests to."),
   linked_at: moment,
   linked_by: text,
   command: text.nullable().describe("Of a command that plays its run with it; null = it lasts."),

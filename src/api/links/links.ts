@@ -20,7 +20,7 @@ const shown = ({ name, command, urls, facts, linked_at, linked_by, lease_until }
   name,
   urls,
   ...{ environment: facts.id, version: facts.version, description: facts.description, digest: facts.source },
-  ...{ args: facts.args, defaults: facts.defaults, keys: facts.keys },
+  ...{ args: facts.args, defaults: facts.defaults, keys: facts.keys, hosts: facts.hosts ?? [] },
   ...{ linked_at: iso(linked_at), linked_by, command, lease_until: lease_until === null ? null : iso(lease_until) },
 });
 

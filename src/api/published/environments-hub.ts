@@ -12,11 +12,14 @@ import { findOwn } from "../environment-ids.ts";
 import { invalid, unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
 import type { EnvironmentFacts } from "../creation/resolve.ts";
+import type { Link } from "../../links/link.ts";
+import { isLinkName } from "../../links/link-name.ts";
+import { linkOf } from "../links/find-linked.ts";
 import { findPublished, type FoundEnvironment, living, noEnvironment, publishedBy, sees, versionOf } from "./find-published.ts";
 import { listEnvironments } from "./list-environments.ts";
 import { hubListQuery, visibilityBody } from "./published-schemas.ts";
 import { readPush } from "./read-push.ts";
-import { ownStatus, ownVersions, shownOwn, shownStatus, shownVersion, shownVersions } from "./shown.ts";
+import { ownStatus, ownVersions, shownLinked, shownOwn, shownStatus, shownVersion, shownVersions } from "./shown.ts";
 import { manifestOf, storePush } from "./store-push.ts";
 
 /**
@@ -31,7 +34,10 @@ environmentsHub.get("/", async (c) => c.json(await listEnvironments(c.var.ports,
 environmentsHub.get(`/:owner/:name/${VERSION}`, async (c) => {
   const wanted = c.req.param("version").slice(1);
   const published = await publishedOf(c);
-  if (published === null) return c.json(twice(await shownOwn(await ownOf(c, wanted))));
+  if (published === null) {
+    const link = await linkNamed(c, wanted);
+    return c.json(twice(link === null ? await shownOwn(await ownOf(c, wanted)) : shownLinked(c.var.ports.team, link)));
+  }
   const version = versionOf(published, wanted);
   return c.json(twice(shownVersion(published, version, await manifestOf(published.ports, pinOf(published, version)))));
 });
@@ -106,6 +112,17 @@ const pinOf = ({ owner, environment: { name } }: FoundEnvironment, { version, di
 /** The service's own environment of the path. Throws `environment_not_found`. */
 const ownOf = async (c: Context<AppContext>, version: string): Promise<EnvironmentFacts> =>
   unwrap(await findOwn(c.var.ports, `${publishedId(nameOf(c))}${version === "latest" ? "" : `@${version}`}`));
+
+/** What the caller's team has linked under the name of the path, alone or with the team in front; null where there is none, or one of the service's own is called so. */
+async function linkNamed(c: Context<AppContext>, version: string): Promise<Link | null> {
+  const { ports } = c.var;
+  const { owner, name } = nameOf(c);
+  const reference = publishedId({ owner, name });
+  if ((await findOwn(ports, reference)).ok) return null;
+  const names = [reference, ...(owner === ownerOf(ports.team) ? [name] : [])].filter(isLinkName);
+  const links = await Promise.all(names.map((each) => linkOf(ports, each)));
+  return links.find((link) => link !== null && (version === "latest" || version === link.facts.version)) ?? null;
+}
 
 /** The published environment of the path; null where there is none that the caller may see. */
 async function publishedOf(c: Context<AppContext>): Promise<FoundEnvironment | null> {

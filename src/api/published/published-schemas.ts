@@ -36,6 +36,24 @@ export const visibilityBody = z.strictObject({ visibility });
 const text = z.string();
 const moment = z.iso.datetime().nullable();
 const versionFacts = z.strictObject({ semantic_version: text, content_hash: text, created_at: moment });
+/** An argument of an environment. `schema` is what foreign code says of itself: JSON Schema, or none that makes sense. */
+export const argumentFacts = z.strictObject({
+  name: text,
+  schema: z.record(text, z.json()).describe("JSON Schema of its values."),
+  required: z.boolean(),
+  default: z.json().optional(),
+  description: text.nullable(),
+});
+const metadata = z.looseObject({
+  description: text,
+  args: z
+    .array(argumentFacts)
+    .nullable()
+    .describe("Its own arguments; those of data sets are `dataset_arguments` of getOptions. Null: not known without its code."),
+  defaults: z.strictObject({ num_examples: z.number().optional(), rollouts_per_example: z.number().optional() }).describe("Where a creation says nothing."),
+  keys: z.array(text).describe("Variables whose values it declares that it needs."),
+  hosts: z.array(text).describe("Hosts that its code sends requests to itself."),
+});
 const described = {
   id: text.describe("One part of an address, which a creation takes back."),
   name: text,
@@ -44,7 +62,7 @@ const described = {
   visibility,
   latest_version: versionFacts,
   version: versionFacts.describe("The one that was asked for."),
-  metadata: z.looseObject({ description: text }).describe("Of a published one its arguments, defaults, declared keys and what its code is, too."),
+  metadata: metadata.describe("Of a published one also what its code is."),
 };
 export const environment = z.strictObject({ ...described, data: z.strictObject(described) });
 export const environmentStatus = z.strictObject({

@@ -2,7 +2,9 @@ import type { PublishedVersion } from "../../../durable-objects/registry/publish
 import { canonicalJson } from "../../config/canonical-json.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import type { Manifest } from "../../published/manifest.ts";
-import { publishedSlug } from "../../published/published-name.ts";
+import type { Link } from "../../links/link.ts";
+import { linkSlug } from "../../links/link-name.ts";
+import { ownerOf, publishedSlug } from "../../published/published-name.ts";
 import { compareVersions, latestOf } from "../../published/published-version.ts";
 import { OWNER } from "../../teams/caller.ts";
 import type { EnvironmentFacts } from "../creation/resolve.ts";
@@ -32,11 +34,20 @@ export function shownVersion(found: FoundEnvironment, version: PublishedVersion,
 }
 export async function shownOwn(facts: EnvironmentFacts) {
   const version = await ownFacts(facts);
-  const { id, description } = facts;
+  const { id, description, describedArgs, defaults, keys = [], hosts = [] } = facts;
   // The bare name: safe in addresses, short, and what a creation takes back.
   return {
     ...{ id, name: id, owner: { name: OWNER }, description, visibility: "PUBLIC" as const, latest_version: version, version },
-    metadata: { description },
+    metadata: { description, args: describedArgs?.() ?? null, defaults, keys, hosts },
+  };
+}
+/** What a team has linked under a name, which no owner stands before. */
+export function shownLinked(team: string, { name, facts, linked_at }: Link) {
+  const { args, defaults, keys, hosts = [], description, source: content_hash } = facts;
+  const version = { semantic_version: facts.version, content_hash, created_at: iso(linked_at) };
+  return {
+    ...{ id: linkSlug(name), name, owner: { name: ownerOf(team) }, description, visibility: "PRIVATE" as const, latest_version: version, version },
+    metadata: { description, args, defaults, keys, hosts },
   };
 }
 

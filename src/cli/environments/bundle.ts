@@ -61,7 +61,7 @@ export function workerModules(environments: readonly DescribedModule[]): readonl
 /** The name of what has the code of a module: of the text in the Worker, and of the code where it is described. */
 export const scriptOf = (index: number): string => `environment-${index}.js`;
 
-const moduleText = ({ module: { digest }, facts: { args: _, ...facts } }: DescribedModule, index: number): string =>
+const moduleText = ({ module: { digest }, facts }: DescribedModule, index: number): string =>
   `{ facts: ${JSON.stringify({ ...facts, source: digest })}, code: async () => (await import("./${scriptOf(index)}")).default }`;
 
 async function bundled(entry: string): Promise<{ readonly code: string; readonly map: string }> {

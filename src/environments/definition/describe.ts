@@ -28,12 +28,21 @@ export interface EnvironmentFacts {
   readonly args: readonly ArgumentFacts[];
 }
 
-export function describeEnvironment({ id, version, description, defaults, keys, hosts, argsSchema }: EnvironmentDefinition): EnvironmentFacts {
-  const { properties = {}, required = [] } = z.toJSONSchema(argsSchema, { io: "input", unrepresentable: "any" });
-  const args = Object.entries(properties)
-    .filter(([name]) => !Object.hasOwn(DATASET_ARGS, name))
-    .map(([name, property]) => argumentFacts(name, property as JsonObject, required.includes(name)));
-  return { id, version, description, defaults, keys: [...keys], ...(hosts.length === 0 ? {} : { hosts: [...hosts] }), args };
+export function describeEnvironment(definition: EnvironmentDefinition): EnvironmentFacts {
+  const { id, version, description, defaults, keys, hosts } = definition;
+  return { id, version, description, defaults, keys: [...keys], ...(hosts.length === 0 ? {} : { hosts: [...hosts] }), args: describeArgs(definition) };
+}
+
+/** Its own arguments, in the order of its schema. */
+export const describeArgs = ({ argsSchema }: Pick<EnvironmentDefinition, "argsSchema">): readonly ArgumentFacts[] =>
+  argumentsIn(argsSchema).filter(({ name }) => !Object.hasOwn(DATASET_ARGS, name));
+
+/** Those that say which data set is read, which every environment of this library takes beside its own. */
+export const describeDatasetArgs = (): readonly ArgumentFacts[] => argumentsIn(z.object(DATASET_ARGS));
+
+function argumentsIn(schema: z.ZodObject): readonly ArgumentFacts[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return Object.entries(properties).map(([name, property]) => argumentFacts(name, property as JsonObject, required.includes(name)));
 }
 
 function argumentFacts(name: string, property: JsonObject, required: boolean): ArgumentFacts {

@@ -1,17 +1,21 @@
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import { inProcess } from "../hosted/in-process.ts";
-import type { EnvironmentFacts } from "./describe.ts";
+import { describeArgs, type EnvironmentFacts } from "./describe.ts";
 import type { EnvironmentDefinition, EnvironmentProblem, EnvironmentRequest, LoadContext } from "./definition.ts";
 import type { KeyLookup } from "./keys.ts";
 
 /** What is known of an environment whose code may not be loaded yet: what it said of itself elsewhere, and what its code was made from. */
 export interface OfferedFacts extends Omit<EnvironmentFacts, "args"> {
   readonly source: string;
+  /** Absent: nobody kept them. */
+  readonly args?: EnvironmentFacts["args"];
 }
 
 /** An environment that runs may name: known by its facts, and loaded when one does, wherever its code runs then. */
-export interface OfferedEnvironment extends OfferedFacts {
+export interface OfferedEnvironment extends Omit<OfferedFacts, "args"> {
+  /** What it takes, without loading it; absent where that is not known. Made when it is asked for: nothing else needs it. */
+  readonly describedArgs?: () => EnvironmentFacts["args"];
   /** Whether its code has an isolate of its own, of which an executor opens few different ones. */
   readonly isIsolated: boolean;
   /** Values that stand in nothing that is written while its code is at work: what its server is asked with. Absent = none. */
@@ -30,6 +34,7 @@ export function offeredDefinition(definition: EnvironmentDefinition): OfferedEnv
   return {
     ...{ id, version, description, defaults, keys, hosts, source },
     isIsolated: false,
+    describedArgs: () => describeArgs(definition),
     resolveArgs: async (args) => definition.resolveArgs(args),
     check: async (request, key) => definition.check(request, key),
     load: async (args, context, extra) => inProcess(definition.load(args, context, extra)),

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { EnvironmentFacts } from "../../../src/api/creation/resolve.ts";
 import * as hub from "../../../src/api/published/published-schemas.ts";
 import * as answers from "../../../src/api/response-schemas.ts";
+import { ENVIRONMENTS } from "../../support/door/fake-environments.ts";
 import { openDoor } from "../../support/door/fake-ports.ts";
 
 const look = async (path: string) => {
@@ -18,6 +20,15 @@ describe("the lookup of an environment", () => {
     });
     const created = await openDoor().call("POST", "/hosted-evaluations", { environment_ids: [String(body.id)], inference_model: "m" });
     expect(created.status).toBe(200);
+  });
+
+  it("says what it takes, and what its code needs and reaches; of one whose code alone knows its arguments that", async () => {
+    const [known] = ENVIRONMENTS as [EnvironmentFacts];
+    const { describedArgs: _, ...closed } = { ...known, id: "closed", keys: ["SEARCH_KEY"], hosts: ["api.example.com"] };
+    const door = openDoor({}, undefined, undefined, [known, closed]);
+    const of = async (name: string) => hub.environment.parse(await (await door.call("GET", `/environmentshub/edgewise/${name}/@latest`)).json()).metadata;
+    expect(await of("gsm8k")).toMatchObject({ args: [{ name: "difficulty", default: "medium" }], defaults: {}, keys: [], hosts: [] });
+    expect(await of("closed")).toMatchObject({ args: null, keys: ["SEARCH_KEY"], hosts: ["api.example.com"] });
   });
 
   it("knows the version it has", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import * as hub from "../../../src/api/published/published-schemas.ts";
 import * as schemas from "../../../src/api/links/link-schemas.ts";
 import { ENVIRONMENTS, SERVERS } from "../../support/door/fake-environments.ts";
 import { type Door, openDoor } from "../../support/door/fake-ports.ts";
@@ -43,6 +44,22 @@ describe("a link", () => {
     expect(texts.join("")).not.toContain(TOKEN);
     expect(JSON.stringify(door.registry.audited)).toMatch(/link\.put.*link\.delete/);
     expect(JSON.stringify(door.registry.audited)).not.toContain(TOKEN);
+  });
+
+  it("is looked up as other environments are, by its name and version, where the service has none of its own that is called so", async () => {
+    const door = openDoor();
+    for (const name of ["wiki-search", "primeintellect~wordle", "gsm8k"]) await put(door, name, {});
+    const of = async (path: string) => {
+      const response = await door.call("GET", `/environmentshub/${path}`);
+      return response.status === 200 ? hub.environment.parse(await response.json()) : response.status;
+    };
+    expect(await of("edgewise/wiki-search/@latest")).toMatchObject({
+      ...{ id: "wiki-search", owner: { name: "edgewise" }, visibility: "PRIVATE", version: { semantic_version: "1.0.0", content_hash: "a".repeat(64) } },
+      metadata: { args: [{ name: "depth", default: 2 }], defaults: { num_examples: 7 }, keys: [], hosts: [] },
+    });
+    expect(await of("primeintellect/wordle/@1.0.0")).toMatchObject({ id: "primeintellect~wordle", name: "primeintellect/wordle" });
+    expect(await of("edgewise/gsm8k/@latest")).toMatchObject({ metadata: { args: [{ name: "difficulty" }] } });
+    expect([await of("edgewise/wiki-search/@9.0.0"), await of("acme/wiki-search/@latest")]).toEqual([404, 404]);
   });
 
   it("is not made to a server that does not answer, nor to several that have different code", async () => {

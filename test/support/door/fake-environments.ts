@@ -10,6 +10,7 @@ const ENVIRONMENT: EnvironmentFacts = {
   description: "Sums",
   source: "0.1.0",
   defaults: {},
+  describedArgs: () => [{ name: "difficulty", schema: { type: "string" }, required: false, default: "medium", description: "how hard" }],
   check: ({ env_args }) => (env_args.bad === undefined ? null : { option: "env_args", message: "bad is not an argument" }),
 };
 

@@ -1,5 +1,8 @@
 /** What the HTTP API answers, from the schemas that its OpenAPI document is made of. */
 import type { z } from "zod";
+import type { linkList, linkStatus } from "../../api/links/link-schemas.ts";
+import type { optionList } from "../../api/options/option-operations.ts";
+import type { argumentFacts, environment, environmentList, environmentVersions } from "../../api/published/published-schemas.ts";
 import type { errorBody } from "../../api/response-schemas.ts";
 import type { evaluationList } from "../../api/runs/list-schemas.ts";
 
@@ -7,3 +10,13 @@ export type ErrorAnswer = z.infer<typeof errorBody>;
 export type EvaluationList = z.infer<typeof evaluationList>;
 /** A run as lists have it. */
 export type ListedEvaluation = EvaluationList["evaluations"][number];
+export type EnvironmentList = z.infer<typeof environmentList>;
+export type ListedEnvironment = EnvironmentList["data"][number];
+export type DescribedEnvironment = z.infer<typeof environment>;
+export type EnvironmentVersions = z.infer<typeof environmentVersions>;
+export type ArgumentFacts = z.infer<typeof argumentFacts>;
+export type LinkList = z.infer<typeof linkList>;
+export type LinkStatus = z.infer<typeof linkStatus>;
+export type OptionList = z.infer<typeof optionList>;
+/** A setting of an evaluation. */
+export type ListedOption = OptionList["options"][number];

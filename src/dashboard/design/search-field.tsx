@@ -1,17 +1,21 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
+import { useShortcuts } from "../keyboard/use-shortcuts.ts";
 
 interface SearchFieldProps {
   /** As the address says it. */
   readonly search: string;
   readonly go: (search: string) => void;
+  /** What its key does: `Search runs`. */
+  readonly what: string;
+  /** What is looked at. */
+  readonly placeholder: string;
 }
 
 /** After the last key: so many looks fewer while somebody types. */
 const TYPING_MS = 200;
 
-/** Words that runs are looked for by. */
-export function SearchField({ search, go }: SearchFieldProps) {
+/** Words that something is looked for by. */
+export function SearchField({ search, go, what, placeholder }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(search);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -27,7 +31,7 @@ export function SearchField({ search, go }: SearchFieldProps) {
     field.current?.select();
     return field.current !== null;
   };
-  useShortcuts([{ keys: ["/"], does: "Search runs", run: focus }]);
+  useShortcuts([{ keys: ["/"], does: what, run: focus }]);
   const type = (text: string): void => {
     setTyped(text);
     clearTimeout(timer.current);
@@ -40,7 +44,7 @@ export function SearchField({ search, go }: SearchFieldProps) {
         ref={field}
         type="search"
         value={typed}
-        placeholder="Id, name, environment or model"
+        placeholder={placeholder}
         title="Search (/)"
         onInput={({ currentTarget }) => type(currentTarget.value)}
         onKeyDown={({ key, currentTarget }) => {

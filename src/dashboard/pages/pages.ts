@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { RUNS } from "../address/links.ts";
+import { ENVIRONMENTS, RUNS } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -15,4 +15,10 @@ export interface DashboardPage {
 /** Every page. What is not built is not here. */
 export const PAGES: readonly DashboardPage[] = [
   { path: RUNS, component: lazy(() => import("./runs/runs-page.tsx").then((module) => module.RunsPage)), place: { name: "Runs", key: "r" } },
+  {
+    path: ENVIRONMENTS,
+    component: lazy(() => import("./environments/environments-page.tsx").then((module) => module.EnvironmentsPage)),
+    place: { name: "Environments", key: "e" },
+  },
+  { path: `${ENVIRONMENTS}/:reference`, component: lazy(() => import("./environments/environment-page.tsx").then((module) => module.EnvironmentPage)) },
 ];

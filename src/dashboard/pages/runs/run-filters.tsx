@@ -1,6 +1,6 @@
 import { statusText } from "../../design/status-mark.tsx";
 import { changed, isFiltered, type RunsQuery, STATUSES } from "./runs-query.ts";
-import { SearchField } from "./search-field.tsx";
+import { SearchField } from "../../design/search-field.tsx";
 
 interface RunFiltersProps {
   readonly query: RunsQuery;
@@ -13,7 +13,7 @@ export function RunFilters({ query, go }: RunFiltersProps) {
     go(changed(query, { statuses: STATUSES.filter((each) => (each === status) !== query.statuses.includes(each)) }));
   return (
     <search class="filters">
-      <SearchField search={query.search} go={(search) => go(changed(query, { search }))} />
+      <SearchField search={query.search} go={(search) => go(changed(query, { search }))} what="Search runs" placeholder="Id, name, environment or model" />
       <fieldset class="ticks">
         <legend>Status</legend>
         {STATUSES.map((status) => (

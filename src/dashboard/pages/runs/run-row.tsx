@@ -40,7 +40,7 @@ export function RunRow({ run, query, go }: RunRowProps) {
         {error_message === null ? null : <small class="bad-text clipped">{singleLine(error_message)}</small>}
       </td>
       <td data-name="Run">
-        <a class="run-link" href={link(runAddress(id))}>
+        <a class="row-link run-link" href={link(runAddress(id))}>
           {name}
         </a>
         <small>

@@ -1,5 +1,6 @@
 import { useRef } from "preact/hooks";
 import type { ListedEvaluation } from "../../api/answers.ts";
+import { useRowKeys } from "../../keyboard/use-row-keys.ts";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { RunRow } from "./run-row.tsx";
 import { type RunsQuery, type Sort, sortedBy, toggled } from "./runs-query.ts";
@@ -27,30 +28,16 @@ const COLUMNS: readonly (readonly [name: string, sort: Sort | null])[] = [
 /** Runs with what tells one from another. The focus is where the keys are: on the link of a row. */
 export function RunsTable({ runs, query, go, isLoading }: RunsTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
-  const links = (): readonly HTMLElement[] => [...(body.current?.querySelectorAll<HTMLElement>("a.run-link") ?? [])];
-  const at = (): number => links().findIndex((each) => each.closest("tr")?.contains(document.activeElement) ?? false);
-  const move = (place: number): boolean => {
-    const all = links();
-    const link = all[Math.max(0, Math.min(all.length - 1, place))];
-    link?.focus();
-    link?.scrollIntoView({ block: "nearest" });
-    return link !== undefined;
-  };
+  const at = useRowKeys(body, "run");
   const choose = (): boolean => {
     const run = runs[at()];
     if (run !== undefined) go({ ...query, chosen: toggled(query, run.evaluation_id) });
     return run !== undefined;
   };
-  useShortcuts([
-    { keys: ["j", "ArrowDown"], does: "Next run", run: () => move(at() + 1) },
-    { keys: ["k", "ArrowUp"], does: "Previous run", run: () => move(Math.max(0, at() - 1)) },
-    { keys: ["g g", "Home"], does: "First run", run: () => move(0) },
-    { keys: ["G", "End"], does: "Last run", run: () => move(runs.length - 1) },
-    { keys: ["x"], does: "Choose the run for a comparison", run: choose },
-  ]);
+  useShortcuts([{ keys: ["x"], does: "Choose the run for a comparison", run: choose }]);
   return (
     <div class="scrolled">
-      <table class="runs" aria-busy={isLoading}>
+      <table class="rows" aria-busy={isLoading}>
         <caption class="visually-hidden">Runs</caption>
         <thead>
           <tr>

@@ -6,7 +6,7 @@ import { runName } from "../../src/teams/team-name.ts";
 import type { RunReport } from "../monitor/monitor-control.ts";
 import { runNumbers, runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
-import type { ColumnsPage, ColumnsRequest, ExamplePlaces, PinnedInputs } from "./reading/cells-protocol.ts";
+import type { ColumnsPage, ColumnsRequest, ExamplePlaces, PinnedInputs, ScanPage } from "./reading/cells-protocol.ts";
 import { ColumnPages } from "./reading/columns.ts";
 import { examplePlaces, pinnedInputs } from "./reading/example-places.ts";
 import { committedSince } from "./reading/committed.ts";
@@ -31,6 +31,7 @@ import { firstErrorsOf } from "./reading/first-errors.ts";
 import { LivePrefix } from "./reading/live.ts";
 import { RowTally } from "./reading/row-tally.ts";
 import type { ErrorPlace, MetricDistribution } from "./reading/row-answers.ts";
+import { scanPage } from "./reading/scan.ts";
 import { pageOf } from "./reading/samples.ts";
 import { jobObjects, sweepJobs } from "./batching/sweeping.ts";
 import type { BatchExecution } from "./batching/batching-protocol.ts";
@@ -117,6 +118,9 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   }
   async examplePlaces(examples: readonly number[]): Promise<ExamplePlaces | null> {
     return this.#alive() ? await examplePlaces(this.#ledger, this.#files, examples, this.#pause) : null;
+  }
+  async scan(from: number, bytes: number): Promise<ScanPage | null> {
+    return this.#alive() ? scanPage(this.ctx.storage.sql, this.#ledger, from, bytes) : null;
   }
   async pinnedInputs(): Promise<PinnedInputs | null> {
     return this.#alive() ? pinnedInputs(this.#ledger) : null;

@@ -69,3 +69,6 @@ function parsed(text: string): unknown {
     return null;
   }
 }
+
+/** What its data set calls the example of a row. */
+export const idOfRow = ({ example_id: id }: Row): number | string | null => (typeof id === "number" || typeof id === "string" ? id : null);

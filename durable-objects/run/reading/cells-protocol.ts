@@ -66,6 +66,13 @@ export interface ExamplePlaces {
   readonly open?: OpenRollouts & { readonly examples: Readonly<Record<number, number>> };
 }
 
+/** Done examples in the order in which they were played, so that rows lie side by side. */
+export interface ScanPage {
+  readonly rollouts: number;
+  readonly places: readonly ExamplePlace[];
+  readonly next: number | null;
+}
+
 /** The pinned inputs, by which an example that was not pushed has its id. */
 export interface PinnedInputs {
   readonly chunks: readonly InputChunk[];
@@ -79,5 +86,7 @@ export interface CellControl {
   columns(request: ColumnsRequest): Promise<ColumnsPage | null>;
   /** Where the rows of these examples are. */
   examplePlaces(examples: readonly number[]): Promise<ExamplePlaces | null>;
+  /** Where the rows of done examples are, from unit `from` on, some `bytes` of them. */
+  scan(from: number, bytes: number): Promise<ScanPage | null>;
   pinnedInputs(): Promise<PinnedInputs | null>;
 }

@@ -57,6 +57,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/evaluations/:id/rows": reads,
   "GET /api/v1/evaluations/:id/samples": reads,
   "GET /api/v1/evaluations/:id/columns": reads,
+  "POST /api/v1/evaluations/:id/previews": reads,
+  "GET /api/v1/evaluations/:id/search": reads,
   "GET /api/v1/evaluations/:id/rollouts/:example/:rollout": reads,
   "GET /api/v1/evaluations/:id/rollouts/:example/:rollout/outline": reads,
   "GET /api/v1/evaluations/:id/rollouts/:example/:rollout/messages": reads,

@@ -1,6 +1,6 @@
 import type { Operation } from "../operation.ts";
 import { row } from "../response-schemas.ts";
-import { columnsQuery, messagesQuery, rolloutMessages, rolloutOutline } from "./cell-schemas.ts";
+import { columnsQuery, messagesQuery, previews, previewsBody, searchQuery, rolloutMessages, rolloutOutline } from "./cell-schemas.ts";
 
 const RUN = "/evaluations/{id}";
 const ROLLOUT = `${RUN}/rollouts/{example}/{rollout}`;
@@ -13,6 +13,25 @@ export const CELL_OPERATIONS: readonly Operation[] = [
     summary:
       "Numbers of all rollouts, of a running run too, without reading a row: lines head, block, open, end (docs/dashboard-api.md). With `after` those of examples that were done since",
     query: columnsQuery,
+    answers: { 200: ["application/x-ndjson"] },
+    errors: [404, 422],
+  },
+  {
+    method: "post",
+    path: `${RUN}/previews`,
+    id: "getPreviews",
+    summary: "Texts of some rollouts, clipped, and what else their numbers do not have: turns, seconds, fields of info. Changes nothing",
+    body: previewsBody,
+    answers: { 200: previews },
+    errors: [404, 413, 415, 422],
+  },
+  {
+    method: "get",
+    path: `${RUN}/search`,
+    id: "searchRollouts",
+    summary:
+      "Rollouts whose rows have a text or a value, as they are found: lines match, progress, end (docs/dashboard-api.md). Looks for 20 s at most; come back with `next`",
+    query: searchQuery,
     answers: { 200: ["application/x-ndjson"] },
     errors: [404, 422],
   },

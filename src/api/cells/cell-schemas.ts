@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { USUAL_FIELDS } from "../../cells/search-row.ts";
 import { STANDARD_COLUMNS } from "../../cells/column-names.ts";
 import { COLUMNS_VERSION } from "../../cells/column-lines.ts";
+import { plainText } from "../../config/plain-text.ts";
 import { wholeNumber } from "../schemas.ts";
 
 /** What a grid of all rollouts of a run, and a page of one rollout, are made of. */
@@ -92,3 +94,52 @@ export const rolloutMessages = z.strictObject({
   messages: z.array(z.strictObject({ part: z.enum(["prompt", "completion"]), message: object })).describe("About 4 MB of them, at least one."),
   next: count.nullable().describe("Number of the next message; null = there is none, or it was not asked for."),
 });
+
+/** Places of one question, and characters of each text: a screen of a grid. */
+export const MOST_PREVIEWS = 200;
+export const MOST_PREVIEW_CHARACTERS = 500;
+export const MOST_FIELDS = 16;
+const field = plainText(200).min(1);
+
+export const previewsBody = z.strictObject({
+  places: z.array(place).max(MOST_PREVIEWS),
+  fields: z
+    .array(field)
+    .min(1)
+    .max(MOST_FIELDS)
+    .describe(
+      "prompt (its last question), completion (its last answer), turns, seconds, error (its message), info.<key>, and any other field of the row by its name.",
+    ),
+  characters: z.int().min(1).max(MOST_PREVIEW_CHARACTERS).default(200).describe("Of each text at most."),
+});
+const cell = z.union([text, number, z.boolean(), z.null()]);
+const preview = z.strictObject({
+  ...ofRollout,
+  values: z.record(text, cell).describe("By field; null where the row has none."),
+  cut: z.array(text).optional().describe("Fields whose text is longer."),
+});
+const unread = z.strictObject({
+  example: count,
+  rollout: count,
+  unread: z.literal(true).describe("Its row is too large to be read beside the others: ask for it again."),
+});
+export const previews = z.strictObject({
+  previews: z.array(z.union([preview, unread, z.null()])).describe("In the order of the places; null where there is no row, or not yet."),
+});
+
+export const searchQuery = z.strictObject({
+  text: plainText(200).min(1).optional().describe("Stands in one of the fields of `in`; case makes no difference."),
+  in: text
+    .max(2_000)
+    .default(USUAL_FIELDS.join(","))
+    .describe("Fields with commas between: prompt and completion (all of their messages), answer, info.<key>, and any other field of a row."),
+  field: field.optional().describe("A field, such as info.<key>, that has the value `value`."),
+  value: text.max(1_000).optional(),
+  after: wholeNumber(0).optional().describe("`next` of an answer before to the same question."),
+});
+/** Lines of `search`, as NDJSON. */
+export const searchLine = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("match"), example: count, rollout: count, field: text.nullable(), excerpt: text }),
+  z.strictObject({ kind: z.literal("progress"), scanned: count.describe("Rows looked at so far by this answer.") }),
+  z.strictObject({ kind: z.literal("end"), scanned: count, next: count.nullable().describe("The next `after`; null = that was all.") }),
+]);

@@ -1,8 +1,8 @@
 import { type Context, Hono } from "hono";
 import { segmentKey } from "../../../r2-layout/keys.ts";
-import type { ExampleId } from "../../cells/column-lines.ts";
 import { outlineOfRow } from "../../cells/outline.ts";
 import { messagePage } from "../../cells/message-page.ts";
+import { idOfRow } from "../../cells/row-messages.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { AppContext } from "../app-context.ts";
@@ -11,7 +11,7 @@ import { openRows } from "../runs/open-rows.ts";
 import { found, runIdOf } from "../runs/run-of.ts";
 import { askRun } from "./ask-run.ts";
 import { messagesQuery } from "./cell-schemas.ts";
-import { lineOf, readLine } from "./row-lines.ts";
+import { lineOf, readLines } from "./row-lines.ts";
 
 /** `/evaluations/{id}/rollouts/{example}/{rollout}`: one rollout, whole or in parts. */
 export const rollouts = new Hono<AppContext>();
@@ -27,7 +27,7 @@ rollouts.get(`${PATH}/outline`, async (c) => {
   const { bytes, open } = await rowOf(c);
   const row = readForeignRow(new TextDecoder().decode(bytes)).value;
   const outline = outlineOfRow(row);
-  return c.json({ example, example_id: idOf(row), rollout, ...(open ? { open } : {}), bytes: bytes.byteLength, ...outline }, 200, {
+  return c.json({ example, example_id: idOfRow(row), rollout, ...(open ? { open } : {}), bytes: bytes.byteLength, ...outline }, 200, {
     "cache-control": "no-store",
   });
 });
@@ -37,8 +37,6 @@ rollouts.get(`${PATH}/messages`, async (c) => {
   const row = readForeignRow(new TextDecoder().decode((await rowOf(c)).bytes)).value;
   return c.json(messagePage(row, from, to), 200, { "cache-control": "no-store" });
 });
-
-const idOf = ({ example_id: id }: Readonly<Record<string, unknown>>): ExampleId => (typeof id === "number" || typeof id === "string" ? id : null);
 
 /** Digits of a place: more name no rollout. */
 const PLACE = /^\d{1,9}$/;
@@ -63,7 +61,8 @@ async function rowOf(c: Context<AppContext>): Promise<{ readonly bytes: Uint8Arr
     throw noRollout();
   }
   const line = lineOf(place, rollout);
-  const bytes = line === null ? null : await readLine(store, object ?? segmentKey(runId, place.segment), place, line);
-  if (bytes === null) throw noRollout();
-  return { bytes, open: false };
+  if (line === null) throw noRollout();
+  const keyOf = (segment: string): string => object ?? segmentKey(runId, segment);
+  for await (const { bytes } of readLines(store, keyOf, places, new Map([[example, [line]]]))) return { bytes, open: false };
+  throw noRollout();
 }

@@ -14,12 +14,21 @@ import type { ObjectStore } from "../app-ports.ts";
  * `reward: null` where it is not known yet. One unit is held at a time, and one chunk of inputs.
  */
 export async function* openRows(store: ObjectStore, runId: string, open: OpenRollouts): AsyncGenerator<string> {
+  for await (const { row } of openRowsByPlace(store, runId, open)) yield row;
+}
+
+/** The same with the unit and rollout of each. */
+export async function* openRowsByPlace(
+  store: ObjectStore,
+  runId: string,
+  open: OpenRollouts,
+): AsyncGenerator<{ readonly unit: number; readonly rollout: number; readonly row: string }> {
   const inputs = new InputLines(store, runId, open.chunks);
   for (const unit of new Set(open.pieces.map((piece) => piece.unit))) {
     const input = await inputs.of(unit);
     const texts = new Map<number, string>();
     for (const piece of open.pieces) if (piece.unit === unit) for (const [rollout, text] of await textsOf(store, runId, piece)) texts.set(rollout, text);
-    for (const [rollout, text] of [...texts].sort(([a], [b]) => a - b)) yield openRow(text, rollout, input, open);
+    for (const [rollout, text] of [...texts].sort(([a], [b]) => a - b)) yield { unit, rollout, row: openRow(text, rollout, input, open) };
   }
 }
 

@@ -13,6 +13,9 @@ export class FakeReading extends FakePushes implements CellControl, SummaryContr
   async pinnedInputs(): Promise<null> {
     return null;
   }
+  async scan(): Promise<null> {
+    return null;
+  }
   async distribution(): Promise<null> {
     return null;
   }

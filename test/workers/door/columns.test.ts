@@ -1,7 +1,7 @@
 import { evictDurableObject, reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
-import { columnsLine, rolloutMessages, rolloutOutline } from "../../../src/api/cells/cell-schemas.ts";
+import { columnsLine, previews as previewsAnswer, rolloutMessages, rolloutOutline, searchLine } from "../../../src/api/cells/cell-schemas.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import type { ColumnsBlock, ColumnsEnd, ColumnsHead, ColumnsLine } from "../../../src/cells/column-lines.ts";
 import type { Env } from "../../../src/env.ts";
@@ -108,3 +108,87 @@ describe("one rollout", { timeout: 60_000 }, () => {
     expect((await get(`/evaluations/${run_id}/rollouts/6/1`)).status).toBe(200);
   });
 });
+
+async function previews(id: string, body: object): Promise<readonly unknown[]> {
+  const response = await post(`/evaluations/${id}/previews`, body);
+  expect(response.status).toBe(200);
+  return previewsAnswer.parse(await response.json()).previews;
+}
+const post = async (path: string, body: object): Promise<Response> =>
+  app.request(`http://localhost/api/v1${path}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }, local);
+
+describe("previews", { timeout: 60_000 }, () => {
+  it("are texts of rows in the order that is asked for, clipped, and null where there is no row", async () => {
+    const { run_id } = await storedRun(300, { lineOf: line, rollouts: 2, isDone: (unit) => unit !== 9 });
+    const places = [
+      [120, 1],
+      [3, 0],
+      [9, 0],
+      [120, 0],
+      [400, 0],
+      [3, 5],
+    ];
+    expect(await previews(run_id, { places, fields: ["prompt", "completion", "turns", "seconds"], characters: 9 })).toEqual([
+      { example: 120, example_id: 120, rollout: 1, values: { prompt: "question ", completion: "answer 1", turns: 1, seconds: null }, cut: ["prompt"] },
+      { example: 3, example_id: 3, rollout: 0, values: { prompt: "question ", completion: "answer 0", turns: 1, seconds: null }, cut: ["prompt"] },
+      null,
+      { example: 120, example_id: 120, rollout: 0, values: { prompt: "question ", completion: "answer 0", turns: 1, seconds: null }, cut: ["prompt"] },
+      null,
+      null,
+    ]);
+    expect((await post(`/evaluations/${run_id}/previews`, { places: Array.from({ length: 201 }, () => [0, 0]), fields: ["prompt"] })).status).toBe(422);
+    expect((await post(`/evaluations/${run_id}/previews`, { places, fields: [] })).status).toBe(422);
+    expect((await post("/evaluations/00000000/previews", { places, fields: ["prompt"] })).status).toBe(404);
+  });
+
+  it("of an example whose rows are larger than what is held at once are read row by row", async () => {
+    const text = "x".repeat(1_400_000);
+    const { run_id } = await storedRun(2, {
+      lineOf: (unit, rollout) =>
+        `${JSON.stringify({ example_id: unit, prompt: text, completion: `${rollout} is the answer`, reward: 1, rollout_index: rollout })}\n`,
+      rollouts: 7,
+      segmentUnits: 1,
+    });
+    const places = [
+      [1, 6],
+      [0, 3],
+      [1, 0],
+    ];
+    expect(await previews(run_id, { places, fields: ["completion"] })).toMatchObject([
+      { example: 1, rollout: 6, values: { completion: "6 is the answer" } },
+      { example: 0, rollout: 3, values: { completion: "3 is the answer" } },
+      { example: 1, rollout: 0, values: { completion: "0 is the answer" } },
+    ]);
+    expect(await (await get(`/evaluations/${run_id}/rollouts/1/5`)).json()).toMatchObject({ completion: "5 is the answer" });
+  });
+});
+
+async function found(id: string, query: string) {
+  const response = await get(`/evaluations/${id}/search?${query}`);
+  expect(response.status).toBe(200);
+  return (await response.text())
+    .split("\n")
+    .slice(0, -1)
+    .map((each) => searchLine.parse(JSON.parse(each)));
+}
+
+describe("searching rows", { timeout: 60_000 }, () => {
+  it("finds texts whatever their case, where it is to look, and goes on where it stopped", async () => {
+    const { run_id } = await storedRun(2_000, { lineOf: line, permuted: true });
+    const lines = await found(run_id, "text=QUESTION 17");
+    const matches = lines.flatMap((each) => (each.kind === "match" ? [each] : []));
+    expect(matches.map(({ example }) => example).sort((a, b) => a - b)).toEqual([17, ...range(170, 180), ...range(1_700, 1_800)]);
+    expect(matches[0]).toMatchObject({ rollout: 0, field: "prompt", excerpt: expect.stringMatching(/^question 17\d*$/) });
+    expect(lines.at(-1)).toEqual({ kind: "end", scanned: 2_000, next: null });
+    expect(await found(run_id, "text=question&in=completion,answer")).toEqual([{ kind: "end", scanned: 2_000, next: null }]);
+    expect((await found(run_id, "field=example_id&value=1234")).slice(0, 1)).toEqual([{ kind: "match", example: 1_234, rollout: 0, field: null, excerpt: "" }]);
+    const capped = await found(run_id, "text=question");
+    const { next } = capped.at(-1) as { readonly next: number | null };
+    const rest = next === null ? [] : await found(run_id, `text=question&after=${next}`);
+    expect([...capped, ...rest].filter(({ kind }) => kind === "match").length).toBe(2_000);
+    expect((await get(`/evaluations/${run_id}/search`)).status).toBe(422);
+    expect((await get(`/evaluations/${run_id}/search?field=info.a`)).status).toBe(422);
+  });
+});
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);

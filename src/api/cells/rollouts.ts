@@ -11,7 +11,7 @@ import { openRows } from "../runs/open-rows.ts";
 import { found, runIdOf } from "../runs/run-of.ts";
 import { askRun } from "./ask-run.ts";
 import { messagesQuery } from "./cell-schemas.ts";
-import { lineOf, readLines } from "./row-lines.ts";
+import { lineOf, readLine } from "./row-lines.ts";
 
 /** `/evaluations/{id}/rollouts/{example}/{rollout}`: one rollout, whole or in parts. */
 export const rollouts = new Hono<AppContext>();
@@ -62,7 +62,7 @@ async function rowOf(c: Context<AppContext>): Promise<{ readonly bytes: Uint8Arr
   }
   const line = lineOf(place, rollout);
   if (line === null) throw noRollout();
-  const keyOf = (segment: string): string => object ?? segmentKey(runId, segment);
-  for await (const { bytes } of readLines(store, keyOf, places, new Map([[example, [line]]]))) return { bytes, open: false };
-  throw noRollout();
+  const bytes = await readLine(store, object ?? segmentKey(runId, place.segment), place, line);
+  if (bytes === null) throw noRollout();
+  return { bytes, open: false };
 }

@@ -45,6 +45,18 @@ export async function* readLines(
   yield* linesOfPart(store, keyOf, part, wanted);
 }
 
+/** One line of the rows at a place; null where there are fewer. */
+export async function readLine(
+  store: ObjectStore,
+  key: string,
+  { offset, length }: Pick<ExamplePlace, "offset" | "length">,
+  line: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const place = { example: 0, segment: "", offset, length, missing: [] };
+  for await (const { bytes } of readLines(store, () => key, [place], new Map([[0, [line]]]))) return bytes;
+  return null;
+}
+
 async function* linesOfPart(
   store: ObjectStore,
   keyOf: (segment: string) => string,

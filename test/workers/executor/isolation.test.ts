@@ -155,6 +155,7 @@ function variants(route: string, names: Names): Asked[] {
     .replace(":owner/:name", `${team}/${environment}`)
     .replace(":version{@[^/]+}", "@1.0.0")
     .replace(":revision", "main")
+    .replace(":example/:rollout", "0/0")
     .replace(":path{.+}", "README.md");
   const at = path.startsWith("/api/v1") ? path.slice("/api/v1".length) : `/${path}`;
   const folder = (results: string) => ({ run_id: run, results, dataset_digest: null, keep_errors: false });
@@ -181,6 +182,10 @@ function variants(route: string, names: Names): Asked[] {
         { method, path: at, body: { environment_ids: ["reverse-text"], rescore: { results: digest } } },
         ...[run, dataset].map((name) => ({ method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, stop_when: `vs ${name}` } } })),
       ];
+    case "POST /api/v1/evaluations/:id/previews":
+      return [{ method, path: at, body: { places: [[0, 0]], fields: ["prompt"] } }];
+    case "GET /api/v1/evaluations/:id/search":
+      return [{ method, path: `${at}?text=secret` }];
     case "POST /api/v1/comparisons":
     case "POST /api/v1/comparisons/examples":
       return [{ method, path: at, body: { runs: [run, "0123abcd"] } }];
@@ -191,10 +196,7 @@ function variants(route: string, names: Names): Asked[] {
     case "PUT /api/v1/alerts/:alert":
       return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: ALERT }));
     case "POST /api/v1/evaluations/:id/gate-failed":
-      return [
-        { method, path: at, body: { text: "worse" } },
-        { method, path: at, body: { text: "worse" }, headers: named },
-      ];
+      return [{}, named].map((headers) => ({ method, path: at, body: { text: "worse" }, headers }));
     case "PUT /api/v1/environments/linked/:link":
       return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: LINK }));
     case "POST /api/v1/environments/linked/:link/lease":

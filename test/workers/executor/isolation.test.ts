@@ -10,6 +10,7 @@ import { scriptedServer } from "../../support/links/scripted-server.ts";
 import { sentTraces } from "../../support/door/traces-upload.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
+import { namedPath, type Names } from "../support/named-path.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
 import { run, service, setVars, silenceQueue, STEADY } from "../support/service.ts";
 
@@ -113,11 +114,6 @@ const LINK = { urls: ["https://env.example"], token: "a token of theirs" };
 const PLACE = { base_url: "https://models.example/v1", model_class: "m" };
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
-/** How each of them is named in a request. */
-type Names = Readonly<
-  Record<"endpoint" | "dataset" | "schedule" | "alert" | "message" | "evaluator" | "environment" | "link" | "limiter" | "run", string> &
-    Record<"digest" | "token" | "secret" | "team" | "key", string>
->;
 interface Asked {
   readonly method: string;
   readonly path: string;
@@ -129,34 +125,9 @@ interface Asked {
 
 /** One request for each route and way to name something in it. */
 function variants(route: string, names: Names): Asked[] {
-  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment, link, limiter } = names;
+  const { run, digest, team, key, endpoint, dataset, environment, link } = names;
   const [method = "", pattern = ""] = route.split(" ");
-  const path = pattern
-    .replace(":owner/:id", ":owner/:repository")
-    .replace(":id", run)
-    .replace(":digest", digest)
-    .replace(":token", token)
-    .replace(/:(secret|variable)/, secret)
-    .replace(":environment", "reverse-text")
-    .replace(":endpoint", endpoint)
-    .replace(":dataset", dataset)
-    .replace(":baseline", dataset)
-    .replace(":schedule", schedule)
-    .replace(":monitor", schedule)
-    .replace(":alert", alert)
-    .replace(":delivery", message)
-    .replace(":evaluator", evaluator)
-    .replace(":link", link)
-    .replace(":limiter", limiter)
-    .replace(":limit", schedule)
-    .replace(":key", "THEIRS")
-    .replace(":team", team)
-    .replace(":user", "bob")
-    .replace(":owner/:name", `${team}/${environment}`)
-    .replace(":version{@[^/]+}", "@1.0.0")
-    .replace(":revision", "main")
-    .replace(":example/:rollout", "0/0")
-    .replace(":path{.+}", "README.md");
+  const path = namedPath(pattern, names);
   const at = path.startsWith("/api/v1") ? path.slice("/api/v1".length) : `/${path}`;
   const folder = (results: string) => ({ run_id: run, results, dataset_digest: null, keep_errors: false });
   const named = { "x-edgewise-team": team };

@@ -6,6 +6,7 @@ import { wholeTiming } from "../rollouts/state/stored-timing.ts";
 import type { RolloutOutput } from "../rollouts/rows/output.ts";
 import type { TurnFacts } from "../rollouts/state/turns-column.ts";
 import type { Content, Message } from "../rollouts/types.ts";
+import { tokensText, turnTexts } from "./text/turn-text.ts";
 import { cachedText } from "./text/cache-text.ts";
 import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import { printable, singleLine } from "./text/printable.ts";
@@ -69,15 +70,7 @@ function messageLines(messages: readonly Message[], { first, turns, limit }: Sty
   });
 }
 
-function turnTitle(turn: number, facts: TurnFacts | undefined): string {
-  const parts = [`assistant · turn ${turn}`];
-  if (facts?.cached === true) parts.push("from the cache");
-  else if (typeof facts?.seconds === "number") parts.push(formatSeconds(facts.seconds));
-  if (typeof facts?.input_tokens === "number") parts.push(tokensText(facts.input_tokens, facts.output_tokens ?? 0));
-  return parts.join(" · ");
-}
-
-const tokensText = (input: number, output: number): string => `${thousands(input)} + ${thousands(output)} tokens`;
+const turnTitle = (turn: number, facts: TurnFacts | undefined): string => [`assistant · turn ${turn}`, ...turnTexts(facts)].join(" · ");
 
 /** Parts that are no text are named by their kind. */
 function textOf(content: unknown): string {

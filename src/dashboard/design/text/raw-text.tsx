@@ -1,3 +1,4 @@
+import "./text.css";
 import { useState } from "preact/hooks";
 import { thousands } from "../../../report/text/format.ts";
 import { markedParts } from "./marks.ts";

@@ -1,0 +1,30 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { CallView } from "./call-view.tsx";
+import { MessageView } from "./message-view.tsx";
+import type { RowProps } from "./transcript-props.ts";
+import type { TranscriptRow } from "./transcript-rows.ts";
+
+interface PlacedRowProps extends RowProps {
+  readonly row: TranscriptRow;
+  readonly index: number;
+  /** Pixels from the top of the list. */
+  readonly top: number;
+  readonly measure: (element: HTMLElement | null) => void;
+  readonly onFocus: () => void;
+}
+
+/** A row where it stands in the list. */
+export function PlacedRow({ row, index, top, measure, onFocus, ...props }: PlacedRowProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.style.setProperty("transform", `translateY(${top}px)`), [top]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is measured when it comes, and whenever its size changes
+  useLayoutEffect(() => {
+    measure(place.current);
+    return () => measure(null);
+  }, [index]);
+  return (
+    <div class="transcript-row" data-index={index} ref={place} onFocusCapture={onFocus}>
+      {row.kind === "message" ? <MessageView {...props} number={row.number} /> : <CallView {...props} row={row} />}
+    </div>
+  );
+}

@@ -36,8 +36,12 @@ import { pageOf } from "./reading/samples.ts";
 import { jobObjects, sweepJobs } from "./batching/sweeping.ts";
 import type { BatchExecution } from "./batching/batching-protocol.ts";
 import { GONE, RunForExecutors } from "./for-executors.ts";
+import type { RunHead } from "./state/head.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import type { SteerRequest } from "./steering/steer-request.ts";
+import { isDue, sampled } from "./timeline/sampling.ts";
+import type { Samples } from "./timeline/samples.ts";
+import { TimelineRecord } from "./timeline/timeline-record.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
 import { viewOf } from "./reading/view.ts";
@@ -60,6 +64,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   readonly #live = new LivePrefix();
   readonly #columns: ColumnPages;
   readonly #tally = new RowTally();
+  readonly #timeline: TimelineRecord;
   readonly #waking: Waking;
   readonly #watchers: Watchers;
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
@@ -71,6 +76,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     this.#ledger = new SqlLedger(ctx.storage.sql);
     this.#files = new FilePages(this.#ledger);
     this.#columns = new ColumnPages(ctx.storage.sql, this.#ledger);
+    this.#timeline = new TimelineRecord(ctx.storage.sql);
     this.#waking = new Waking(ctx.storage);
     this.#watchers = new Watchers(env, (url, init) => platformFetch(url, init));
   }
@@ -93,7 +99,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     const created = this.#transaction(() => {
       if (!this.#ledger.exists()) this.#ledger.migrate();
       const outbox = create(this.#ledger, request, this.#context());
-      if (outbox.ok) this.#setAlarm();
+      if (outbox.ok) this.#setAlarm(this.#ledger.head());
       return outbox;
     });
     if (!created.ok) return created;
@@ -132,6 +138,9 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
   async firstErrors(): Promise<readonly ErrorPlace[] | null> {
     const values = this.#alive() ? await this.#tally.look(this.#ledger, this.#pause, steadyNow) : null;
     return values === null ? null : firstErrorsOf(this.#ledger, values);
+  }
+  async timeline(): Promise<Samples | "none" | null> {
+    return this.#alive() ? (this.#timeline.get() ?? "none") : null;
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.#alive() ? this.#ledger.logTail(limit) : null;
@@ -235,6 +244,7 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     await this.ctx.storage.deleteAll();
     // The id may be used again while this instance lives.
     this.#ledger.forgetCached();
+    this.#timeline.forget();
     this.vitals.clear();
     this.#columns.forget();
     this.#metadata = null;
@@ -288,7 +298,9 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     if (!this.#alive()) return null;
     const done = this.#transaction(() => {
       const result = transit(this.#ledger, name, request, this.#context());
-      this.#setAlarm();
+      const head = this.#ledger.head();
+      if (head !== null) this.#takeSample(head);
+      this.#setAlarm(head);
       return result;
     });
     if (done === null) return null;
@@ -303,6 +315,8 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
       return this.ctx.storage.transactionSync(change);
     } catch (thrown) {
       this.#ledger.forgetCached();
+      this.#timeline.forget();
+      this.#live.forget();
       this.#waking.forget();
       throw thrown;
     }
@@ -315,8 +329,20 @@ export class Run extends RunForExecutors implements P.RunExecution, Pushed.Intak
     else this.#waking.forget();
   }
 
-  #setAlarm(): void {
-    const head = this.#ledger.head();
+  /** How the run stands, from time to time; in the transaction of whatever happened last. */
+  #takeSample(head: RunHead): void {
+    if (!this.#timeline.isOurs) return;
+    const now = steadyNow();
+    const taken = this.#timeline.get();
+    if (!isDue(taken, head, now)) return;
+    const live = new Set(this.#ledger.tickets().map((ticket) => ticket.epoch));
+    const vitals = live.size === 0 || this.vitals.knows(live) ? this.vitals.sum(live) : null;
+    const standing = { config: this.#ledger.config(), vitals, live: this.#live.look(this.#ledger, head) };
+    const samples = sampled(taken, head, standing, now);
+    if (samples !== null) this.#timeline.put(samples);
+  }
+
+  #setAlarm(head: RunHead | null): void {
     const wake = head === null ? null : nextWake(head, this.#ledger.tickets(), runTiming(this.env));
     if (wake !== null && this.#waking.by(wake)) count("do_rows_written");
   }

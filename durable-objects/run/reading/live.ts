@@ -16,6 +16,11 @@ export class LivePrefix {
   #mark = "";
   #prefix = new PrefixMean();
 
+  /** What was read in a transaction that was rolled back. */
+  forget(): void {
+    this.#mark = "";
+  }
+
   /** Null where there is no live number: before anything is pinned, and of a run that has settled, whose final ones stand elsewhere. */
   look(ledger: Ledger, head: RunHead): LiveMean | null {
     if (head.n === null || head.phase === "settled" || head.phase === "preparing" || head.pushed !== undefined) return null;

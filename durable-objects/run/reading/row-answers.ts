@@ -1,4 +1,5 @@
 import type { Bin } from "../../../src/metrics/one-run/value-counts.ts";
+import type { Samples } from "../timeline/samples.ts";
 import type { Place } from "../../../r2-layout/place.ts";
 
 /** How the values of a metric spread over the rows that a run has. */
@@ -34,4 +35,6 @@ export interface SummaryControl {
   distribution(metric: string, bins: number): Promise<MetricDistribution | { readonly metrics: readonly string[] } | null>;
   /** Where the first rollout of each error code is, in the order of the data set, as far as it is known. */
   firstErrors(): Promise<readonly ErrorPlace[] | null>;
+  /** How it stood over time; `none`: no sample was ever taken. */
+  timeline(): Promise<Samples | "none" | null>;
 }

@@ -29,6 +29,11 @@ export class RunVitals {
     return busiest.limited === undefined ? sum : { ...sum, limited: busiest.limited };
   }
 
+  /** Whether any of these grants has said something since this object woke up. */
+  knows(live: ReadonlySet<number>): boolean {
+    return [...live].some((epoch) => this.#known.has(epoch));
+  }
+
   clear(): void {
     this.#known.clear();
   }

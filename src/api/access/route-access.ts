@@ -64,6 +64,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/evaluations/:id/rollouts/:example/:rollout/messages": reads,
   "GET /api/v1/evaluations/:id/distribution": reads,
   "GET /api/v1/evaluations/:id/errors": reads,
+  "GET /api/v1/evaluations/:id/timeline": reads,
   "GET /api/v1/evaluations/:id/files/:file": reads,
   "GET /api/v1/evaluations/:id/export": reads,
   "GET /api/v1/evaluations/:id/export/:path{.+}": reads,

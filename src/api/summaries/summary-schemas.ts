@@ -67,14 +67,15 @@ export const timeline = z.strictObject({
   generation: z.array(count).describe("One more after each resume: lines are not to be drawn from one to the next."),
   done: z.array(count).describe("Rollouts done."),
   errored: z.array(count).describe("Of them, those that ended in an error."),
-  in_flight: z.array(count).describe("Requests at the model server."),
-  waiting: z.array(count).describe("Requests that wait for a limit or a pause of the endpoint."),
+  in_flight: z.array(count.nullable()).describe("Requests at the model server; null where the service had just begun anew."),
+  waiting: z.array(count.nullable()).describe("Requests that wait for a limit or a pause of the endpoint; null as in in_flight."),
   limit: numbersOrNone.describe("Requests at once, as was asked for then (`max_concurrent`); null = no limit."),
   bound: z
     .array(z.enum([...LIMIT_KINDS, "pause", "down", "start", "budget"]).nullable())
     .describe("What most of the waiting requests waited for; null where none did."),
   bound_limit: numbersOrNone.describe("That limit: per minute, or requests at once; null where it has no number."),
-  reward: numbersOrNone.describe("The mean reward, as `live.mean` of the run was; null before the first example is done."),
+  examples: z.array(count.nullable()).describe("Examples that the mean reward is of."),
+  reward: numbersOrNone.describe("The mean reward, as `live.mean` of the run was; null before the first example is done, and while the service catches up."),
   lo: numbersOrNone.describe("Its 95 % interval, as `live.ci95` was; null where it had none."),
   hi: numbersOrNone,
   input_tokens: numbers,
@@ -97,6 +98,14 @@ export const SUMMARY_OPERATIONS: readonly Operation[] = [
     id: "listErrors",
     summary: "The errors of a run by code, each with how many there are and its first example",
     answers: { 200: errorGroups },
+    errors: [404],
+  },
+  {
+    method: "get",
+    path: `${RUN}/timeline`,
+    id: "getTimeline",
+    summary: "How a run stood over time: at most 720 samples of what is done, requests, what bounded them, and the mean reward",
+    answers: { 200: timeline },
     errors: [404],
   },
 ];

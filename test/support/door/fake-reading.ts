@@ -22,4 +22,7 @@ export class FakeReading extends FakePushes implements CellControl, SummaryContr
   async firstErrors(): Promise<null> {
     return null;
   }
+  async timeline(): Promise<null> {
+    return null;
+  }
 }

@@ -1,8 +1,9 @@
-import { evictDurableObject, reset } from "cloudflare:test";
+import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
 import { portsOf } from "../../../src/api/ports.ts";
-import { distribution, errorGroups } from "../../../src/api/summaries/summary-schemas.ts";
+import { evaluation } from "../../../src/api/response-schemas.ts";
+import { distribution, errorGroups, timeline } from "../../../src/api/summaries/summary-schemas.ts";
 import type { Env } from "../../../src/env.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { operations } from "../../../src/operations.ts";
@@ -17,6 +18,8 @@ const local = { ...service, LOCAL: "1", BOOT_ID: "boot" } as Env;
 const get = async (path: string): Promise<Response> => app.request(`http://localhost/api/v1${path}`, {}, local);
 const spread = async (id: string, query = "") => distribution.parse(await (await get(`/evaluations/${id}/distribution${query}`)).json());
 const errors = async (id: string) => errorGroups.parse(await (await get(`/evaluations/${id}/errors`)).json());
+
+const course = async (id: string) => timeline.parse(await (await get(`/evaluations/${id}/timeline`)).json());
 
 beforeEach(() => setVars(STEADY));
 afterEach(() => reset());
@@ -117,5 +120,106 @@ describe("what the rows of a run add up to", { timeout: 60_000 }, () => {
     ]);
     const tooMany = await get(`/evaluations/${run_id}/distribution?bins=51`);
     expect([tooMany.status, await tooMany.text()]).toEqual([422, expect.stringContaining("bins")]);
+  });
+});
+
+describe("how a run went", { timeout: 60_000 }, () => {
+  /** A run of the scripted model that has settled. */
+  const played = async (changes: Parameters<typeof createRun>[0]): Promise<string> => {
+    const { run_id } = await createRun(changes);
+    const fleet = new Fleet({ model: new ScriptedModel() });
+    try {
+      await run(run_id).poke();
+      await fleet.settled(run_id, 30_000);
+    } finally {
+      await fleet.close();
+    }
+    return run_id;
+  };
+
+  it("is sampled from its beginning to its end, and read by an object that has just woken up", async () => {
+    const { run_id: young } = await createRun({ num_examples: 2 });
+    expect(await course(young)).toMatchObject({ step_ms: 5_000, t: [] });
+    const id = await played({ num_examples: 12, rollouts_per_example: 2, max_concurrent: 4 });
+    const went = await course(id);
+    expect(went.t.length).toBeGreaterThanOrEqual(2);
+    expect([went.done[0], went.done.at(-1), went.limit.at(-1), went.generation.at(-1)]).toEqual([0, 24, 4, 1]);
+    const { metrics, edgewise } = evaluation.parse(await (await get(`/evaluations/${id}`)).json());
+    expect(went.reward.at(-1)).toBeCloseTo(metrics.reward ?? Number.NaN, 5);
+    expect([went.lo.at(-1), went.hi.at(-1)]).toEqual(edgewise.reward_ci95?.map((edge) => Number(edge.toPrecision(6))));
+    expect(went.input_tokens.at(-1)).toBe(edgewise.tokens.input);
+    for (const list of Object.values(went).filter(Array.isArray)) expect(list).toHaveLength(went.t.length);
+    await evictDurableObject(rawRun(id));
+    expect(await course(id)).toEqual(went);
+    // Looks, and whatever happens to a run that rests, take no further ones.
+    await run(id).poke();
+    expect(await course(id)).toEqual(went);
+  });
+
+  it("is one row of its tables, however often it is sampled", async () => {
+    const id = await played({ num_examples: 4 });
+    const rows = await runInDurableObject(rawRun(id), (_, { storage }) => storage.sql.exec("SELECT value FROM record WHERE key = 'timeline'").toArray());
+    expect(rows).toHaveLength(1);
+    expect(JSON.parse(String(rows[0]?.value))).toMatchObject({ version: 1 });
+  });
+
+  it("is not known of a run that a version of before made, which its address says; a version that nobody knows is refused by name", async () => {
+    const id = await played({ num_examples: 2 });
+    const write = async (statement: string): Promise<void> => {
+      await runInDurableObject(rawRun(id), (_, { storage }) => void storage.sql.exec(statement));
+      await evictDurableObject(rawRun(id));
+    };
+    await write("UPDATE record SET value = '{\"version\":2}' WHERE key = 'timeline'");
+    const later = await get(`/evaluations/${id}/timeline`);
+    expect([later.status, await later.json()]).toMatchObject([500, { code: "stored_version_unknown" }]);
+    // The run itself goes on, and what is stored there stays.
+    await run(id).poke();
+    expect((await get(`/evaluations/${id}`)).status).toBe(200);
+    expect((await get(`/evaluations/${id}/timeline`)).status).toBe(500);
+    await write("DELETE FROM record WHERE key = 'timeline'");
+    const before = await get(`/evaluations/${id}/timeline`);
+    expect([before.status, await before.json()]).toMatchObject([404, { code: "not_found", hint: expect.stringContaining("resume") }]);
+    expect((await get("/evaluations/0000dead/timeline")).status).toBe(404);
+  });
+});
+
+/** What another team asks for, and who has pushed its rows. */
+describe("summaries of other runs", { timeout: 60_000 }, () => {
+  it("are of no other team", async () => {
+    const { run_id } = await storedRun(5, { lineOf: line, summaryOf });
+    for (const path of ["distribution", "errors", "timeline"]) {
+      const asked = await app.request(`http://localhost/api/v1/evaluations/${run_id}/${path}`, { headers: { "x-edgewise-team": "acme" } }, local);
+      expect([path, asked.status]).toEqual([path, 404]);
+    }
+  });
+
+  it("are there of an evaluation that was pushed, but for how it went", async () => {
+    const sent = { name: "pushed", environments: [{ id: "gsm8k" }], model_name: "m", framework: "verifiers" };
+    const call = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
+      const text = JSON.stringify(body);
+      const init = { method, headers: { "content-type": "application/json", "content-length": String(text.length) }, body: text };
+      const response = await app.request(`http://localhost/api/v1${path}`, init, local);
+      expect([response.status, method, path]).toEqual([200, method, path]);
+      return response.json();
+    };
+    const { evaluation_id: id } = (await call("POST", "/evaluations/", sent)) as { evaluation_id: string };
+    const samples = [0, 1, 2].map((example_id) => ({
+      example_id,
+      reward: example_id / 2,
+      ...{ prompt: [{ role: "user", content: "?" }], completion: [{ role: "assistant", content: "so" }], metrics: {} },
+      ...(example_id === 2 ? { error: { error: "ModelError", error_chain_repr: MESSAGE, error_chain_str: "ModelError", code: "provider_error" } } : {}),
+    }));
+    await call("POST", `/evaluations/${id}/samples`, { samples });
+    await call("POST", `/evaluations/${id}/finalize`, {});
+    const fleet = new Fleet({ model: new ScriptedModel() });
+    try {
+      await run(id).poke();
+      await fleet.settled(id, 30_000);
+    } finally {
+      await fleet.close();
+    }
+    expect(await spread(id)).toMatchObject({ rollouts: 3, n: 2, errored: 1, min: 0, max: 0.5 });
+    expect((await errors(id)).errors).toMatchObject([{ code: "provider_error", resumable: false, first: { example: 2, example_id: 2, message: MESSAGE } }]);
+    expect((await get(`/evaluations/${id}/timeline`)).status).toBe(404);
   });
 });

@@ -18,7 +18,8 @@ export const linkOf =
 
 export const runAddress = (id: string): string => `/dashboard/evaluations/${encodeURIComponent(id)}`;
 export const samplesAddress = (id: string): string => `${runAddress(id)}/samples`;
-/** `example`, `rollout`: `example_id` and `rollout_index` of the row. */
+export const SAMPLES_PATH = "/dashboard/evaluations/:id/samples";
+/** `example`: place of the example in the results; `rollout`: number of the attempt; both from 0. */
 export const rolloutAddress = (id: string, example: number, rollout: number): string => `${samplesAddress(id)}/${example}/${rollout}`;
 /** With `runs=` in its query: ids with commas between, the baseline first. */
 export const COMPARE = "/dashboard/compare";

@@ -1,6 +1,7 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
 import { ENVIRONMENTS, RUNS } from "../address/links.ts";
+import { RUNS, SAMPLES_PATH } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -21,4 +22,5 @@ export const PAGES: readonly DashboardPage[] = [
     place: { name: "Environments", key: "e" },
   },
   { path: `${ENVIRONMENTS}/:reference`, component: lazy(() => import("./environments/environment-page.tsx").then((module) => module.EnvironmentPage)) },
+  { path: SAMPLES_PATH, component: lazy(() => import("./samples/samples-page.tsx").then((module) => module.SamplesPage)) },
 ];

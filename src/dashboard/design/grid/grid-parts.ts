@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact";
+
+export interface GridColumn {
+  readonly key: string;
+  readonly title: string;
+  /** Pixels at least; `grows`: takes what is left over. */
+  readonly width: number;
+  readonly grows?: true;
+  readonly align?: "end";
+  /** Whether rows can be put in its order. */
+  readonly sorts: boolean;
+}
+
+export interface GridCell {
+  /** Number of the row in the list, and of the column, from 0. */
+  readonly row: number;
+  readonly column: number;
+}
+
+/** What draws a cell: another function wherever cells may say something else. `key`: of its row. */
+export type DrawCell = (column: GridColumn, key: number) => ComponentChildren;
+
+export interface GridHandle {
+  focus(): void;
+  isFocused(): boolean;
+  reveal(row: number, where: "nearest" | "center"): void;
+  /** Pixels above what is seen. */
+  top(): number;
+  toTop(pixels: number): void;
+  /** Rows that fit. */
+  page(): number;
+}

@@ -1,5 +1,6 @@
 /** What the HTTP API answers, from the schemas that its OpenAPI document is made of. */
 import type { z } from "zod";
+import type { previews, rolloutOutline, searchLine } from "../../api/cells/cell-schemas.ts";
 import type { linkList, linkStatus } from "../../api/links/link-schemas.ts";
 import type { optionList } from "../../api/options/option-operations.ts";
 import type { argumentFacts, environment, environmentList, environmentVersions } from "../../api/published/published-schemas.ts";
@@ -20,3 +21,6 @@ export type LinkStatus = z.infer<typeof linkStatus>;
 export type OptionList = z.infer<typeof optionList>;
 /** A setting of an evaluation. */
 export type ListedOption = OptionList["options"][number];
+export type Previews = z.infer<typeof previews>;
+export type SearchLine = z.infer<typeof searchLine>;
+export type RolloutOutline = z.infer<typeof rolloutOutline>;

@@ -1,7 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { ENVIRONMENTS, RUNS } from "../address/links.ts";
-import { RUNS, SAMPLES_PATH } from "../address/links.ts";
+import { ENVIRONMENTS, RUNS, SAMPLES_PATH } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {

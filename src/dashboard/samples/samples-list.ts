@@ -82,15 +82,16 @@ export class SamplesList {
     const checked = this.#checked(listed.filter);
     // Before everything is there the names of metrics may not be.
     if (!checked.ok) {
-      if (this.#source.isWhole.peek())
-        batch(() => {
-          this.problem.value = checked.problem;
-          this.rows.value = new Uint32Array(0);
-        });
+      if (!this.#source.isWhole.peek()) return;
+      batch(() => {
+        this.problem.value = checked.problem;
+        // While somebody types, what was found before stays.
+        this.rows.value ??= new Uint32Array(0);
+      });
       return;
     }
     this.#source.need([...columnsOf(checked.value), ...(listed.sort === "" ? [] : [listed.sort])]);
-    const findings = this.searches.look(searchesOf(checked.value));
+    const findings = this.searches.look(searchesOf(checked.value), table);
     const predicate = checked.value === null ? null : predicateOf(checked.value, table, findings);
     const make = listed.attempts ? listExamples : listRows;
     const rows = await make(table, { predicate, sort: listed.sort === "" ? null : listed.sort, order: listed.order }, new Slices(abort));

@@ -3,9 +3,10 @@ import type { ColumnsLine } from "../../cells/column-lines.ts";
 import { columnsText, MOST_COLUMNS, usualColumns } from "../../cells/column-names.ts";
 import type { ListedEvaluation } from "../api/answers.ts";
 import type { Api } from "../api/ask.ts";
-import { isPassing, type Problem, UNREACHABLE } from "../api/problem.ts";
+import { isPassing, type Problem } from "../api/problem.ts";
 import { type Connection, EventStream } from "../live/event-stream.ts";
 import type { Visibility } from "../live/visibility.ts";
+import { BROKEN_OFF } from "./broken-off.ts";
 import { ColumnTable, PRESENCE } from "./columns/column-table.ts";
 import { readLines } from "./columns/read-lines.ts";
 import { Slices } from "./columns/slices.ts";
@@ -16,8 +17,6 @@ const LOOK_MS = 1_000;
 const FAILED_MS = 5_000;
 /** Columns that the table makes of others. */
 const MADE_HERE: readonly string[] = [ROLLOUT, TOKENS];
-
-const BROKEN_OFF: Problem = { ...UNREACHABLE, text: "The service broke its answer off." };
 
 /** The numbers of one run: loaded once, and followed for as long as somebody looks. */
 export class SamplesSource {

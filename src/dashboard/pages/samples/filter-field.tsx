@@ -10,6 +10,8 @@ interface FilterFieldProps {
   readonly filter: string;
   readonly names: CompletionNames;
   readonly problem: FilterProblem | null;
+  /** Somebody is about to type. */
+  readonly look: () => void;
   readonly go: (filter: string) => void;
   /** Where the keys go behind it. */
   readonly leave: () => void;
@@ -21,7 +23,7 @@ const comboboxOf = (expanded: boolean): object => ({ role: "combobox", "aria-exp
 const TYPING_MS = 250;
 
 /** Which rollouts are listed, in the filter language, with what may stand at the cursor below it. */
-export function FilterField({ filter, names, problem, go, leave }: FilterFieldProps) {
+export function FilterField({ filter, names, problem, look, go, leave }: FilterFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   const [typed, setTyped] = useState(filter);
@@ -98,7 +100,10 @@ export function FilterField({ filter, names, problem, go, leave }: FilterFieldPr
         aria-invalid={problem !== null}
         aria-describedby={problem === null ? undefined : `${id}-fault`}
         onInput={({ currentTarget: { value, selectionStart } }) => say(value, selectionStart ?? value.length)}
-        onFocus={({ currentTarget: { value, selectionStart } }) => setCursor(selectionStart ?? value.length)}
+        onFocus={({ currentTarget: { value, selectionStart } }) => {
+          look();
+          setCursor(selectionStart ?? value.length);
+        }}
         onClick={({ currentTarget: { value, selectionStart } }) => setCursor(selectionStart ?? value.length)}
         onBlur={() => setCursor(null)}
         onKeyDown={press}

@@ -14,7 +14,7 @@ export interface SampleColumn extends GridColumn {
 
 export const PLACE = "example";
 const NUMBER = 104;
-const TEXT = 220;
+const TEXT = 180;
 /** Metrics that are shown where nobody chose columns. */
 const USUAL_METRICS = 6;
 
@@ -28,9 +28,9 @@ const FIXED: readonly SampleColumn[] = [
   { key: PLACE, title: "Example", kind: "place", width: 112, sorts: true },
   text("prompt", "Prompt"),
   text("completion", "Completion"),
-  text("answer", "Answer"),
+  { ...text("answer", "Answer"), width: 110 },
   number("reward", "Reward", "number", "good"),
-  { key: "error", title: "Error", kind: "error", width: 150, sorts: true },
+  { key: "error", title: "Error", kind: "error", width: 130, sorts: true },
   number("truncated", "Cut off", "truth"),
   number(TOKENS, "Tokens", "count", "plain"),
   number("cost", "Cost", "dollars", "plain"),
@@ -38,6 +38,7 @@ const FIXED: readonly SampleColumn[] = [
   { ...number("seconds", "Time", "seconds"), sorts: false },
   { key: "stop_condition", title: "Stop condition", kind: "text", width: 160, sorts: false },
 ];
+const BEFORE_METRICS = 6;
 const DOLLARS: readonly string[] = ["cost", "judge_cost"];
 /** What stands in place of all others on a phone. */
 const NARROW: readonly string[] = [PLACE, "reward", "completion", "error"];
@@ -48,9 +49,9 @@ export function allColumns(metrics: readonly string[], infoKeys: readonly string
   const known = new Set([...FIXED.map(({ key }) => key), ROLLOUT]);
   const standard = STANDARD_COLUMNS.filter((key) => !known.has(key));
   return [
-    ...FIXED.slice(0, 5),
+    ...FIXED.slice(0, BEFORE_METRICS),
     ...metrics.filter((metric) => metric !== "reward").map((metric) => number(metricColumn(metric), singleLine(metric), "number", "good")),
-    ...FIXED.slice(5),
+    ...FIXED.slice(BEFORE_METRICS),
     ...standard.map((key) => number(key, titleOf(key), DOLLARS.includes(key) ? "dollars" : "count", "plain")),
     ...infoKeys.map((key) => text(INFO + key, singleLine(INFO + key))),
   ];

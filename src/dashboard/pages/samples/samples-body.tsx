@@ -1,24 +1,21 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { SamplesView } from "../../address/samples-view.ts";
-import { Notice } from "../../design/notice.tsx";
+import { useDashboard } from "../../context.ts";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
-import type { SamplesList } from "../../samples/samples-list.ts";
-import type { SamplesSource } from "../../samples/samples-source.ts";
+import { InfoKeys } from "../../samples/info-keys.ts";
 import { ColumnPicker } from "./column-picker.tsx";
 import { FilterField } from "./filter-field.tsx";
+import { AttemptPages } from "./attempt-pages.tsx";
+import { ATTEMPTS_AT_ONCE, attemptColumns, measureOf } from "./attempt-columns.ts";
+import type { SamplesProps } from "./samples-props.ts";
+import { NoSamples } from "./no-samples.tsx";
+import { SearchLine } from "./search-line.tsx";
 import { allColumns, shownColumns } from "./sample-columns.ts";
 import { SamplesGrid } from "./samples-grid.tsx";
 import { useNarrow } from "./use-narrow.ts";
 
-export interface SamplesBodyProps {
-  readonly source: SamplesSource;
-  readonly list: SamplesList;
-  readonly view: SamplesView;
-  readonly go: (next: SamplesView, replaces?: boolean) => void;
-}
-
 /** The grid and what it is steered by. */
-export function SamplesBody({ source, list, view, go }: SamplesBodyProps) {
+export function SamplesBody({ source, list, view, go }: SamplesProps) {
+  const { api } = useDashboard();
   const [picks, setPicks] = useState(false);
   const table = source.table.value;
   // A table has other metrics than before only where a run goes on.
@@ -26,9 +23,29 @@ export function SamplesBody({ source, list, view, go }: SamplesBodyProps) {
   const metrics = useSame(table?.metrics ?? []);
   const chosen = useSame(view.columns);
   const isNarrow = useNarrow();
-  const all = useMemo(() => allColumns(metrics, []), [metrics]);
+  const infoKeys = useMemo(() => new InfoKeys(source.id, api), [source, api]);
+  const keys = infoKeys.keys.value;
+  const all = useMemo(() => allColumns(metrics, keys), [metrics, keys]);
   const shown = useMemo(() => shownColumns(all, chosen, isNarrow), [all, chosen, isNarrow]);
+  const [from, setFrom] = useState(0);
+  const rollouts = table?.rollouts ?? 1;
+  const measure = measureOf(all, view.sort);
+  const columns = useMemo(
+    () => (view.attempts && measure !== undefined ? attemptColumns(all, { rollouts, from, measure }) : shown),
+    [view.attempts, all, rollouts, from, measure, shown],
+  );
+  const beyond = (by: 1 | -1): boolean => {
+    const next = from + by * ATTEMPTS_AT_ONCE;
+    if (!view.attempts || next < 0 || next >= rollouts) return false;
+    setFrom(next);
+    return true;
+  };
+  const lookForKeys = (): void => {
+    const row = list.rows.value?.[0];
+    if (table !== null && row !== undefined) void infoKeys.look(table.placeOf(row));
+  };
   const pick = (): boolean => {
+    lookForKeys();
     setPicks(true);
     return true;
   };
@@ -36,12 +53,18 @@ export function SamplesBody({ source, list, view, go }: SamplesBodyProps) {
     go({ ...view, tall: !view.tall });
     return true;
   };
+  const attempts = (): boolean => {
+    if (rollouts === 1) return false;
+    go({ ...view, attempts: !view.attempts }, false);
+    return true;
+  };
   useShortcuts([
+    { keys: ["f"], does: "Attempts at an example beside each other", run: attempts },
     { keys: ["c"], does: "Choose columns", run: pick },
     { keys: ["t"], does: "Tall or compact rows", run: tall },
   ]);
   const rows = list.rows.value;
-  const names = { metrics, errorCodes: table?.errorCodes ?? [null], infoKeys: [] };
+  const names = { metrics, errorCodes: table?.errorCodes ?? [null], infoKeys: keys };
   return (
     <>
       <search class="filters">
@@ -49,6 +72,7 @@ export function SamplesBody({ source, list, view, go }: SamplesBodyProps) {
           filter={view.filter}
           names={names}
           problem={list.problem.value}
+          look={lookForKeys}
           go={(filter) => go({ ...view, filter })}
           leave={() => document.querySelector<HTMLElement>("[role=grid]")?.focus()}
         />
@@ -58,34 +82,21 @@ export function SamplesBody({ source, list, view, go }: SamplesBodyProps) {
         <button type="button" title="Tall or compact rows (t)" aria-pressed={view.tall} onClick={tall}>
           Tall rows
         </button>
+        {rollouts === 1 ? null : (
+          <button type="button" title="Attempts at an example beside each other (f)" aria-pressed={view.attempts} onClick={attempts}>
+            Attempts
+          </button>
+        )}
+        {view.attempts && rollouts > ATTEMPTS_AT_ONCE ? <AttemptPages rollouts={rollouts} from={from} beyond={beyond} /> : null}
       </search>
+      <SearchLine searches={list.searches} />
       {table === null || rows === null ? <p role="status">Loading rollouts…</p> : null}
-      {rows?.length === 0 && list.problem.value === null ? <NoSamples source={source} view={view} go={go} /> : null}
-      {table !== null && rows !== null && rows.length > 0 ? (
-        <SamplesGrid source={source} table={table} rows={rows} columns={shown} view={view} go={go} />
+      {rows?.length === 0 && list.problem.value === null ? <NoSamples source={source} list={list} view={view} go={go} /> : null}
+      {table !== null && rows !== null && rows.length > 0 && measure !== undefined ? (
+        <SamplesGrid source={source} table={table} rows={rows} columns={columns} measure={measure} view={view} go={go} beyond={beyond} />
       ) : null}
       {picks ? <ColumnPicker all={all} shown={shown} choose={(columns) => go({ ...view, columns })} onClose={() => setPicks(false)} /> : null}
     </>
-  );
-}
-
-/** An empty grid says why it is. */
-function NoSamples({ source, view, go }: Omit<SamplesBodyProps, "list">) {
-  if (!source.isWhole.value) return <p role="status">Loading rollouts…</p>;
-  if (view.filter.trim() !== "")
-    return (
-      <Notice role="status" tone="plain" title="No rollout is like that.">
-        <p>
-          <button type="button" onClick={() => go({ ...view, filter: "" })}>
-            Show all rollouts
-          </button>
-        </p>
-      </Notice>
-    );
-  return (
-    <Notice role="status" tone="plain" title={source.table.value?.settled === true ? "This run has no rollouts." : "No rollout is done yet."}>
-      {source.table.value?.settled === true ? null : <p>They appear here as they are done.</p>}
-    </Notice>
   );
 }
 

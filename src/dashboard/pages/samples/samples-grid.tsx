@@ -1,40 +1,60 @@
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { thousands } from "../../../report/text/format.ts";
 import { rolloutAddress } from "../../address/links.ts";
-import { samplesQuery, type SamplesView } from "../../address/samples-view.ts";
+import { samplesQuery } from "../../address/samples-view.ts";
 import { useDashboard } from "../../context.ts";
 import { Grid, mostRows } from "../../design/grid/grid.tsx";
 import type { GridCell, GridColumn, GridHandle } from "../../design/grid/grid-parts.ts";
+import { Failure } from "../../design/notice.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import type { ColumnTable } from "../../samples/columns/column-table.ts";
-import type { SamplesSource } from "../../samples/samples-source.ts";
-import { PLACE, type SampleColumn } from "./sample-columns.ts";
+import { PreviewStore } from "../../samples/previews.ts";
+import { AttemptCell } from "./attempt-cell.tsx";
+import type { AttemptColumn } from "./attempt-columns.ts";
+import { MarkedSamples } from "./marked-samples.tsx";
 import { SampleCell } from "./sample-cell.tsx";
+import { PLACE, type SampleColumn } from "./sample-columns.ts";
+import type { SamplesProps } from "./samples-props.ts";
 import { useGridKeys } from "./use-grid-keys.ts";
 import { useKeptPlace } from "./use-kept-place.ts";
 
-interface SamplesGridProps {
-  readonly source: SamplesSource;
+interface SamplesGridProps extends Pick<SamplesProps, "source" | "view" | "go"> {
   readonly table: ColumnTable;
   readonly rows: Uint32Array;
-  readonly columns: readonly SampleColumn[];
-  readonly view: SamplesView;
-  readonly go: (next: SamplesView, replaces?: boolean) => void;
+  readonly columns: readonly (SampleColumn | AttemptColumn)[];
+  /** What attempts say of themselves. */
+  readonly measure: SampleColumn;
+  /** Beyond the last column, or the first. */
+  readonly beyond: (by: 1 | -1) => boolean;
 }
 
 /** Pixels of a row. */
 const COMPACT = 30;
 const TALL = 88;
 
-export function SamplesGrid({ source, table, rows, columns, view, go }: SamplesGridProps) {
-  const { link } = useDashboard();
+/** The attempt that a column is of. */
+const attemptOf = (column: GridColumn | undefined): number | null => (column !== undefined && "attempt" in column ? (column as AttemptColumn).attempt : null);
+/** What is asked of rows beside their numbers. */
+const PREVIEWED: readonly SampleColumn["kind"][] = ["text", "turns", "seconds", "error"];
+
+export function SamplesGrid({ source, table, rows, columns, measure, view, go, beyond }: SamplesGridProps) {
+  const { api, link } = useDashboard();
   const { route } = useLocation();
   const grid = useRef<GridHandle>(null);
-  const rowHeight = view.tall ? TALL : COMPACT;
-  const listKey = JSON.stringify([view.filter, view.sort, view.order, view.attempts, view.tall]);
+  const { tall, attempts } = view;
+  const rowHeight = tall ? TALL : COMPACT;
+  const listKey = JSON.stringify([view.filter, view.sort, view.order, attempts, tall]);
   const [marked, setMarked] = useState<ReadonlySet<number>>(new Set());
-  const { active, goTo, leave } = useKeptPlace({ source, table, rows, view, listKey, grid, columns: columns.length });
+  const previews = useMemo(() => new PreviewStore(source.id, api), [source, api]);
+  useEffect(() => () => previews.close(), [previews]);
+
+  const rowAt = ({ row, column }: GridCell): number | null => {
+    const key = rows[row];
+    return key === undefined ? null : key + (attemptOf(columns[column]) ?? 0);
+  };
+  const indexOf = (row: number): number => rows.indexOf(attempts ? row - (row % table.rollouts) : row);
+  const { active, goTo, leave } = useKeptPlace({ source, table, view, listKey, grid, columns: columns.length, rowAt, indexOf });
 
   const carried = useMemo(() => samplesQuery({ ...view, at: null }), [view]);
   const addressOf = useCallback(
@@ -44,15 +64,34 @@ export function SamplesGrid({ source, table, rows, columns, view, go }: SamplesG
     },
     [link, source, table, carried],
   );
-  const version = source.version.value;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another version is another table within the same
+  // Another version is another table, or other texts, within the same.
+  const versions = `${source.version.value} ${previews.version.value}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const draw = useCallback(
-    (column: GridColumn, row: number) => <SampleCell column={column as SampleColumn} table={table} row={row} address={addressOf(row)} />,
-    [table, addressOf, version],
+    (column: GridColumn, key: number) => {
+      const attempt = attemptOf(column);
+      const row = key + (attempt ?? 0);
+      const of = { table, previews, row, tall, address: addressOf(row) };
+      return attempt === null ? <SampleCell column={column as SampleColumn} wholeExample={attempts} {...of} /> : <AttemptCell column={measure} {...of} />;
+    },
+    [table, previews, addressOf, measure, tall, attempts, versions],
+  );
+  const onWindow = useCallback(
+    (keys: readonly number[]) => {
+      const shown = columns.flatMap((column) => attemptOf(column) ?? []);
+      if (shown.length > 0 && tall)
+        return previews.want(
+          table,
+          keys.flatMap((key) => shown.map((attempt) => key + attempt)),
+          ["completion", "prompt"],
+        );
+      return previews.want(table, keys, attempts ? ["prompt"] : columns.flatMap(({ key, kind }) => (PREVIEWED.includes(kind) ? key : [])));
+    },
+    [table, previews, columns, tall, attempts],
   );
   const open = (cell: GridCell): boolean => {
-    const row = rows[cell.row];
-    if (row === undefined) return false;
+    const row = rowAt(cell);
+    if (row === null) return false;
     leave(cell);
     route(addressOf(row));
     return true;
@@ -68,38 +107,40 @@ export function SamplesGrid({ source, table, rows, columns, view, go }: SamplesG
     go({ ...view, sort, order: view.sort === sort ? (view.order === "asc" ? "desc" : "asc") : first, at: null }, false);
   };
   const mark = (): boolean => {
-    const row = active === null ? undefined : rows[active.row];
-    if (row === undefined) return false;
-    setMarked(marked.has(row) ? new Set([...marked].filter((each) => each !== row)) : new Set([...marked, row]));
+    const key = active === null ? undefined : rows[active.row];
+    if (key === undefined) return false;
+    setMarked(new Set(marked.has(key) ? [...marked].filter((each) => each !== key) : [...marked, key]));
     return true;
   };
-  const error = (by: 1 | -1): boolean => {
-    for (let at = (active?.row ?? (by === 1 ? -1 : rows.length)) + by; at >= 0 && at < rows.length; at += by) {
-      if (table.error(rows[at] ?? 0) !== null) return goTo({ row: at, column: active?.column ?? 0 });
-    }
+  const fails = (key: number): boolean => {
+    for (let row = key; row < key + (attempts ? table.rollouts : 1); row++) if (table.error(row) !== null) return true;
     return false;
   };
-  useGridKeys({ count: Math.min(rows.length, mostRows(rowHeight)), columns: columns.length, active, page: () => grid.current?.page() ?? 1, go: goTo });
+  const error = (by: 1 | -1): boolean => {
+    for (let at = (active?.row ?? (by === 1 ? -1 : rows.length)) + by; at >= 0 && at < rows.length; at += by)
+      if (fails(rows[at] ?? 0)) return goTo({ row: at, column: active?.column ?? 0 });
+    return false;
+  };
+  const sort = (): boolean => {
+    const column = columns[active?.column ?? -1];
+    if (column?.sorts !== true) return false;
+    sortBy(column.key);
+    return true;
+  };
+  useGridKeys({ count: Math.min(rows.length, mostRows(rowHeight)), columns: columns.length, active, page: () => grid.current?.page() ?? 1, go: goTo, beyond });
   useShortcuts([
     { keys: ["Enter"], does: "Open the rollout", run: () => active !== null && grid.current?.isFocused() === true && open(active) },
-    { keys: ["x"], does: "Mark the rollout", run: mark },
+    { keys: ["x"], does: "Mark the row", run: mark },
     { keys: ["n"], does: "Next error", run: () => error(1) },
     { keys: ["p"], does: "Error before", run: () => error(-1) },
-    {
-      keys: ["s"],
-      does: "Sort by the column",
-      run: () => {
-        const column = columns[active?.column ?? -1];
-        if (column?.sorts !== true) return false;
-        sortBy(column.key);
-        return true;
-      },
-    },
+    { keys: ["s"], does: "Sort by the column", run: sort },
   ]);
+  const problem = previews.problem.value;
   return (
     <>
+      {problem === null ? null : <Failure problem={problem} again={() => previews.again()} />}
       <Grid
-        label="Rollouts"
+        label={attempts ? "Examples, with their attempts beside each other" : "Rollouts"}
         columns={columns}
         keys={rows}
         listKey={listKey}
@@ -111,7 +152,7 @@ export function SamplesGrid({ source, table, rows, columns, view, go }: SamplesG
         draw={draw}
         onSort={sortBy}
         onCell={onCell}
-        onWindow={useCallback(() => undefined, [])}
+        onWindow={onWindow}
         handle={grid}
       />
       {rows.length > mostRows(rowHeight) ? (
@@ -119,6 +160,7 @@ export function SamplesGrid({ source, table, rows, columns, view, go }: SamplesG
           The first {thousands(mostRows(rowHeight))} of {thousands(rows.length)} are listed: a filter, or another order, leads to the others.
         </p>
       ) : null}
+      <MarkedSamples table={table} marked={marked} clear={() => setMarked(new Set())} />
     </>
   );
 }

@@ -6,13 +6,13 @@ import { runAddress, samplesAddress } from "../../address/links.ts";
 import { samplesQuery, type SamplesView, samplesViewOf } from "../../address/samples-view.ts";
 import { useDashboard } from "../../context.ts";
 import { Failure } from "../../design/notice.tsx";
+import { Stale } from "../../design/stale.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { holdSource } from "../../samples/held-source.ts";
 import { SamplesList } from "../../samples/samples-list.ts";
 import { TextSearches } from "../../samples/text-searches.ts";
 import { SamplesBody } from "./samples-body.tsx";
 import { SamplesCount } from "./samples-count.tsx";
-import { SamplesStale } from "./samples-stale.tsx";
 
 /** All rollouts of a run in a grid. */
 export function SamplesPage() {
@@ -26,7 +26,7 @@ function Samples({ id }: { readonly id: string }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the query is of the address
   const view = useMemo(() => samplesViewOf(query), [url]);
   const { source, release } = useMemo(() => holdSource(id, api, visibility), [id, api, visibility]);
-  const list = useMemo(() => new SamplesList(source, new TextSearches()), [source]);
+  const list = useMemo(() => new SamplesList(source, new TextSearches(id, api)), [source, id, api]);
   useEffect(() => () => list.close(), [list]);
   useEffect(() => release, [release]);
   useEffect(() => list.show(view));
@@ -45,7 +45,9 @@ function Samples({ id }: { readonly id: string }) {
         <a href={link(runAddress(id))}>Run {id}</a>
         <SamplesCount source={source} list={list} view={view} />
       </div>
-      <SamplesStale source={source} />
+      {!isEmpty && (problem !== null || source.connection.value === "lost") ? (
+        <Stale what="these rollouts are as they were" problem={problem} seenAt={source.seenAt.value} again={() => source.refresh()} />
+      ) : null}
       {isEmpty && problem === null ? <p role="status">Loading rollouts…</p> : null}
       {isEmpty && problem !== null ? <Failure problem={problem} again={() => source.refresh()} /> : null}
       {isEmpty ? null : <SamplesBody source={source} list={list} view={view} go={go} />}

@@ -10,11 +10,14 @@ import type { SamplesSource } from "../../samples/samples-source.ts";
 interface KeptPlace {
   readonly source: SamplesSource;
   readonly table: ColumnTable;
-  readonly rows: Uint32Array;
   readonly view: SamplesView;
   readonly listKey: string;
   readonly grid: RefObject<GridHandle | null>;
   readonly columns: number;
+  /** The rollout of a cell, as a row of the table; null where there is none. */
+  readonly rowAt: (cell: GridCell) => number | null;
+  /** Number in the list of the row with that rollout; -1 = it is not listed. */
+  readonly indexOf: (row: number) => number;
 }
 
 /** Behind the last move: a browser takes some hundred changes of an address in half a minute. */
@@ -27,13 +30,13 @@ const lefts = new WeakMap<SamplesSource, { readonly listKey: string; readonly to
  * The cell that the keys are at, which is a rollout and stays at it while rows come and go. The address says which it is, so that the way back, and whoever is
  * sent the address, come to the same place.
  */
-export function useKeptPlace({ source, table, rows, view, listKey, grid, columns }: KeptPlace) {
+export function useKeptPlace({ source, table, view, listKey, grid, columns, rowAt, indexOf }: KeptPlace) {
   const { link } = useDashboard();
   const [at, setAt] = useState<{ readonly row: number; readonly column: number } | null>(() => {
     const row = view.at === null ? null : table.rowOf(view.at);
     return row === null ? null : { row, column: 0 };
   });
-  const index = at === null ? -1 : rows.indexOf(at.row);
+  const index = at === null ? -1 : indexOf(at.row);
   const active: GridCell | null = at === null || index < 0 ? null : { row: index, column: Math.min(at.column, columns - 1) };
 
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -45,8 +48,8 @@ export function useKeptPlace({ source, table, rows, view, listKey, grid, columns
     history.replaceState(history.state, "", address);
   };
   const goTo = (cell: GridCell, reveals = true): boolean => {
-    const row = rows[cell.row];
-    if (row === undefined) return false;
+    const row = rowAt(cell);
+    if (row === null) return false;
     setAt({ row, column: cell.column });
     grid.current?.focus();
     if (reveals) grid.current?.reveal(cell.row, "nearest");
@@ -54,9 +57,10 @@ export function useKeptPlace({ source, table, rows, view, listKey, grid, columns
     timer.current = setTimeout(() => write(row), ADDRESS_MS);
     return true;
   };
-  const leave = ({ row }: GridCell): void => {
+  const leave = (cell: GridCell): void => {
     lefts.set(source, { listKey, top: grid.current?.top() ?? 0 });
-    if (rows[row] !== undefined) write(rows[row]);
+    const row = rowAt(cell);
+    if (row !== null) write(row);
   };
   // To where the list was left, or to the rollout that the address names, or to the top.
   const shown = useRef("");

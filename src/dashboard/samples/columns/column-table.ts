@@ -81,6 +81,11 @@ export class ColumnTable {
     return this.#states[row] ?? ABSENT;
   }
 
+  /** The state of every row, as it is now. */
+  statesNow(): Uint8Array<ArrayBuffer> {
+    return this.#states.slice();
+  }
+
   error(row: number): string | null {
     return this.errorCodes[this.value("error", row)] ?? null;
   }

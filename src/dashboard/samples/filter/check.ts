@@ -55,6 +55,7 @@ function checkComparison({ field: name, operator, value, spans }: Comparison, na
   const maybe = (checked: Checked): Outcome<Checked> => ({ ok: true, value: isNot ? not(checked) : checked });
   switch (field.kind) {
     case "text":
+      if (operator === "~" && field.field.includes(",")) return refused(spans.operator, "A key with a comma in it is compared as a whole.", EQUALITY);
       if (value === "") return refused(spans.value, "There is nothing in these quotes.", ["a word", 'words in "quotes"']);
       return maybe({ kind: "search", term: { field: field.field, text: value, how: operator === "~" ? "contains" : "is" } });
     case "truncated": {

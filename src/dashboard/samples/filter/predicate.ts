@@ -10,8 +10,8 @@ export type Verdict = typeof NO | typeof UNKNOWN | typeof YES;
 /** What was found of a text so far. */
 export interface Findings {
   has(row: number): boolean;
-  /** Every text was looked through. */
-  readonly complete: boolean;
+  /** The texts of that row were looked through. */
+  isThrough(row: number): boolean;
 }
 
 export type Predicate = (row: number) => Verdict;
@@ -82,5 +82,5 @@ function comparingExamples({ operator, value }: Extract<Checked, { kind: "exampl
 function searching(term: SearchTerm, findings: ReadonlyMap<string, Findings>): Predicate {
   const found = findings.get(searchKey(term));
   if (found === undefined) return () => UNKNOWN;
-  return (row) => (found.has(row) ? YES : found.complete ? NO : UNKNOWN);
+  return (row) => (found.has(row) ? YES : found.isThrough(row) ? NO : UNKNOWN);
 }

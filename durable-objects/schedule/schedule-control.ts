@@ -33,7 +33,7 @@ export interface SeriesEntry {
   /** When it was decided. */
   readonly at: number;
   /** Of the run, once it is over; null = it is not, there is none, or it was deleted before. */
-  readonly ended: (Pick<SeenRun, "status" | "avg_reward" | "dataset_digest" | "env_digest"> & { readonly at: number }) | null;
+  readonly ended: (Pick<SeenRun, "status" | "avg_reward" | "reward_ci95" | "dataset_digest" | "env_digest"> & { readonly at: number }) | null;
   /** The schedule deleted the run, since later ones are kept. */
   readonly removed: boolean;
   /** Of its run, since it is over; absent = nothing is said of it, as of those before there was such a thing. */

@@ -1,7 +1,7 @@
 import type { Occurrence } from "../../src/alerts/occurrence.ts";
 import { ok, type Result } from "../../src/errors/result.ts";
 import type { RunDrift } from "../../src/drift/series.ts";
-import type { Note, ScheduleState, SeriesEvent } from "../../src/schedules/state.ts";
+import type { Note, ScheduleState, SeenRun, SeriesEvent } from "../../src/schedules/state.ts";
 import { execute } from "../counted-sql.ts";
 import { hasTables, makeTables } from "../stored-schema.ts";
 import type { SeriesEntry, StoredSeriesEvent } from "./schedule-control.ts";
@@ -172,9 +172,7 @@ export class ScheduleStore {
   #ended({ run_id, seen }: Extract<Note, { note: "ended" }>, now: number): void {
     const [row] = this.#rows<EntryRow>("SELECT * FROM entry WHERE run_id = ?", run_id);
     if (row === undefined) return;
-    const { status, avg_reward, dataset_digest, env_digest } = seen ?? {};
-    const ended =
-      status === undefined ? null : { status, avg_reward: avg_reward ?? null, dataset_digest: dataset_digest ?? null, env_digest: env_digest ?? null, at: now };
+    const ended = seen === null ? null : endedOf(seen, now);
     const detail: EntryDetail = { ...(JSON.parse(row.detail) as EntryDetail), ended };
     this.#rows("UPDATE entry SET over = 1, removed = ?, detail = ? WHERE due = ?", seen === null ? 1 : 0, JSON.stringify(detail), row.due);
   }
@@ -188,5 +186,9 @@ export class ScheduleStore {
     return execute<Row>(this.#storage.sql, statement, ...values);
   }
 }
+
+const endedOf = ({ status, avg_reward, reward_ci95 = null, dataset_digest, env_digest }: SeenRun, at: number): NonNullable<SeriesEntry["ended"]> => ({
+  ...{ status, avg_reward, reward_ci95, dataset_digest, env_digest, at },
+});
 
 const entryOf = ({ due, removed, detail }: EntryRow): SeriesEntry => ({ due, removed: removed === 1, ...(JSON.parse(detail) as EntryDetail) });

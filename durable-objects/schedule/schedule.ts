@@ -176,6 +176,7 @@ export class Schedule extends ClockedObject<ScheduleHead> implements ScheduleCon
             suspended: view.suspended,
             failure: view.failure,
             avg_reward: averageReward(view.totals),
+            reward_ci95: view.scores?.reward_ci95 ?? null,
             dataset_digest: view.dataset_digest,
             env_digest: view.env_digest,
             env_args: view.config.env_args,

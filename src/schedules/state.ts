@@ -101,6 +101,8 @@ export interface SeenRun {
   readonly suspended: boolean;
   readonly failure: Failure | null;
   readonly avg_reward: number | null;
+  /** 95 %; null or absent = it has none, or did not say. */
+  readonly reward_ci95?: readonly [number, number] | null;
   readonly dataset_digest: string | null;
   readonly env_digest: string | null;
   readonly env_args: JsonObject;

@@ -63,6 +63,7 @@ const entry = z.strictObject({
   reason: text.nullable(),
   status: z.enum(["PENDING", "RUNNING", "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"]).nullable().describe("Of the run, once it is over."),
   reward: z.number().nullable(),
+  reward_ci95: interval.nullable().describe("95 % interval of that mean; null too of runs of before it was noted."),
   dataset_digest: text.nullable(),
   env_digest: text.nullable(),
   removed: z.boolean().describe("The run is deleted, since later ones are kept, or somebody keeps it."),

@@ -30,6 +30,7 @@ function entryShown({ due, kind, at, outcome, ended, removed, drift }: SeriesEnt
     reason: outcome.kind === "skipped" ? outcome.reason : outcome.kind === "failed" ? mask(outcome.failure.message) : null,
     status: ended?.status ?? null,
     reward: ended?.avg_reward ?? null,
+    reward_ci95: ended?.reward_ci95 ?? null,
     dataset_digest: ended?.dataset_digest ?? null,
     env_digest: ended?.env_digest ?? null,
     removed,

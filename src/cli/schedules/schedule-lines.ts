@@ -1,7 +1,8 @@
 import { columnLines, fieldLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { sparkline } from "../../report/statistics/sparkline.ts";
-import { driftText, verdictText } from "./drift-lines.ts";
+import { driftText, verdictText } from "../../report/schedules/drift-text.ts";
+import { timingText } from "../../report/schedules/timing-text.ts";
 import type { ListedEntry, ListedEvent, ListedSchedule, ShownSchedule } from "./schedule-answer.ts";
 
 /** Schedules as a terminal shows them. */
@@ -10,9 +11,6 @@ import type { ListedEntry, ListedEvent, ListedSchedule, ShownSchedule } from "./
 const BARS = 60;
 const SHOWN_ENTRIES = 10;
 const SHOWN_EVENTS = 5;
-
-const timing = ({ definition: { cron, every, time_zone, jitter } }: Pick<ListedSchedule, "definition">): string =>
-  `${cron === undefined ? `every ${every}` : `${cron} (${time_zone})`}${jitter === undefined ? "" : `, jitter ${jitter}`}`;
 
 const state = ({ paused, active, next }: ListedSchedule): string => {
   if (paused !== null) return `paused: ${paused.reason}`;
@@ -31,7 +29,13 @@ const eventText = ({ at, type, detail }: ListedEvent): string =>
 
 export function listLines(schedules: readonly ListedSchedule[], width: number): readonly string[] {
   const columns = [{ title: "SCHEDULE" }, { title: "WHEN" }, { title: "NEXT" }, { title: "STATE", flexible: true }, { title: "LAST", flexible: true }];
-  const rows = schedules.map((each) => [each.name, timing(each), each.next[0] ?? "-", state(each), each.last === null ? "-" : cameTo(each.last)]);
+  const rows = schedules.map((each) => [
+    each.name,
+    timingText(each.definition),
+    each.next[0] ?? "-",
+    state(each),
+    each.last === null ? "-" : cameTo(each.last),
+  ]);
   return columnLines(columns, rows, width);
 }
 
@@ -44,7 +48,7 @@ export function scheduleLines(schedule: ShownSchedule, width: number): readonly 
   const runs = series.filter(({ outcome }) => outcome === "run").slice(0, BARS);
   const fields = [
     ["Schedule", schedule.name],
-    ["When", timing(schedule)],
+    ["When", timingText(definition)],
     ["State", state(schedule)],
     ["Policy", `overlap ${definition.overlap}, catch up ${definition.catch_up}${definition.keep === undefined ? "" : `, keep ${definition.keep}`}`],
     ["Until", definition.until ?? "-"],

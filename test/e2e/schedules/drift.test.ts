@@ -6,7 +6,11 @@ import { type ModelServer, startModelServer } from "../../support/model-server/m
 interface Shown {
   readonly definition: { readonly drift: Record<string, unknown> };
   readonly drift: { readonly verdict: string; readonly since: string | null; readonly baseline_runs: readonly string[] } | null;
-  readonly series: readonly { readonly run_id: string | null; readonly drift: { readonly verdict: string } | null }[];
+  readonly series: readonly {
+    readonly run_id: string | null;
+    readonly reward_ci95: readonly number[] | null;
+    readonly drift: { readonly verdict: string } | null;
+  }[];
   readonly events: readonly { readonly type: string; readonly detail: Record<string, unknown> }[];
 }
 
@@ -69,6 +73,8 @@ it("a series whose model gets worse says so, since which run, and is steady agai
   const worse = await play(3);
   expect(worse.at(-1)).toBe("worse");
   const { drift, series } = await shown();
+  const { edgewise } = (await (await served.ask(`/evaluations/${series[0]?.run_id}`)).json()) as { edgewise: { reward_ci95: readonly number[] } };
+  expect([series[0]?.reward_ci95, edgewise.reward_ci95]).toEqual([edgewise.reward_ci95, [expect.any(Number), expect.any(Number)]]);
   expect(drift).toMatchObject({ verdict: "worse", since: series[2]?.run_id, baseline_runs: [series.at(-1)?.run_id, series.at(-2)?.run_id] });
   await servedBy(model);
   expect((await play(4)).at(-1)).toBe("steady");

@@ -1,8 +1,21 @@
 import type { RunDrift } from "../../drift/series.ts";
 import { driftOf } from "../../schedules/definition.ts";
-import type { ShownSchedule } from "./schedule-answer.ts";
+import type { ScheduleDefinition } from "../../schedules/definition.ts";
 
-/** Drift as a terminal shows it. */
+/** Drift in words. */
+
+/** What of a schedule says it, as the service tells it. */
+export interface DriftingSeries {
+  readonly definition: Pick<ScheduleDefinition, "drift">;
+  readonly drift: {
+    readonly verdict: string;
+    readonly since: string | null;
+    readonly baseline_runs: readonly string[];
+    readonly judged: number;
+  } | null;
+  /** The newest first. */
+  readonly series: readonly { readonly drift: RunDrift | null }[];
+}
 
 const signed = (value: number): string => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 const between = ([low, high]: readonly [number, number]): string => `${signed(low)} to ${signed(high)}`;
@@ -17,7 +30,7 @@ export function verdictText(drift: RunDrift | null): string {
 }
 
 /** Where the series stands, in a field. */
-export function driftText({ drift, definition, series }: Pick<ShownSchedule, "drift" | "definition" | "series">): string {
+export function driftText({ drift, definition, series }: DriftingSeries): string {
   const { baseline, first, metric, false_alarms, detect } = driftOf(definition);
   if (baseline === "none") return "not looked for";
   const held = baseline === "first" ? `the first ${first}` : baseline;

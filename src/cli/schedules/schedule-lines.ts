@@ -2,6 +2,7 @@ import { columnLines, fieldLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { sparkline } from "../../report/statistics/sparkline.ts";
 import { driftText, verdictText } from "../../report/schedules/drift-text.ts";
+import { detailText } from "../../report/schedules/detail-text.ts";
 import { timingText } from "../../report/schedules/timing-text.ts";
 import type { ListedEntry, ListedEvent, ListedSchedule, ShownSchedule } from "./schedule-answer.ts";
 
@@ -21,11 +22,7 @@ const state = ({ paused, active, next }: ListedSchedule): string => {
 const cameTo = ({ outcome, status, reward, run_id, reason, removed }: ListedEntry): string =>
   outcome === "run" ? `${run_id} ${status ?? (removed ? "gone" : "at work")}${reward === null ? "" : ` ${reward.toFixed(3)}`}` : `${outcome}: ${reason}`;
 
-const eventText = ({ at, type, detail }: ListedEvent): string =>
-  `${at}  ${type}  ${Object.entries(detail)
-    .filter(([name]) => name !== "at")
-    .map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
-    .join(" ")}`;
+const eventText = ({ at, type, detail }: ListedEvent): string => `${at}  ${type}  ${detailText(detail)}`;
 
 export function listLines(schedules: readonly ListedSchedule[], width: number): readonly string[] {
   const columns = [{ title: "SCHEDULE" }, { title: "WHEN" }, { title: "NEXT" }, { title: "STATE", flexible: true }, { title: "LAST", flexible: true }];

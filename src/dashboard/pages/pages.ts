@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { ENVIRONMENTS, RUNS, SAMPLES_PATH } from "../address/links.ts";
+import { ENVIRONMENTS, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -22,4 +22,10 @@ export const PAGES: readonly DashboardPage[] = [
   },
   { path: `${ENVIRONMENTS}/:reference`, component: lazy(() => import("./environments/environment-page.tsx").then((module) => module.EnvironmentPage)) },
   { path: SAMPLES_PATH, component: lazy(() => import("./samples/samples-page.tsx").then((module) => module.SamplesPage)) },
+  {
+    path: SCHEDULES,
+    component: lazy(() => import("./schedules/schedules-page.tsx").then((module) => module.SchedulesPage)),
+    place: { name: "Schedules", key: "s" },
+  },
+  { path: `${SCHEDULES}/:name`, component: lazy(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
 ];

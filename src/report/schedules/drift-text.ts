@@ -1,6 +1,6 @@
 import type { RunDrift } from "../../drift/series.ts";
-import { driftOf } from "../../schedules/definition.ts";
-import type { ScheduleDefinition } from "../../schedules/definition.ts";
+import { driftOf, type ScheduleDefinition } from "../../schedules/definition.ts";
+import { signedText } from "../text/signed-text.ts";
 
 /** Drift in words. */
 
@@ -17,8 +17,7 @@ export interface DriftingSeries {
   readonly series: readonly { readonly drift: RunDrift | null }[];
 }
 
-const signed = (value: number): string => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
-const between = ([low, high]: readonly [number, number]): string => `${signed(low)} to ${signed(high)}`;
+const between = ([low, high]: readonly [number, number]): string => `${signedText(low)} to ${signedText(high)}`;
 
 /** What is said of one run, in a cell. */
 export function verdictText(drift: RunDrift | null): string {
@@ -26,7 +25,7 @@ export function verdictText(drift: RunDrift | null): string {
   if (drift.verdict === "gathering") return `baseline ${drift.runs}/${drift.of}`;
   if (drift.verdict === "waiting") return "waiting";
   if (drift.verdict === "unjudged") return `unjudged: ${drift.reason}`;
-  return `${drift.verdict} ${signed(drift.difference)}${drift.ci95 === null ? "" : ` (${between(drift.ci95)})`}`;
+  return `${drift.verdict} ${signedText(drift.difference)}${drift.ci95 === null ? "" : ` (${between(drift.ci95)})`}`;
 }
 
 /** Where the series stands, in a field. */
@@ -41,5 +40,5 @@ export function driftText({ drift, definition, series }: DriftingSeries): string
   if (drift.judged === 0 || newest === undefined || newest === null || !("level" in newest)) return `no run judged yet; ${asked}`;
   const { level, evidence, limit } = newest;
   const where = drift.since === null ? "" : ` since run ${drift.since}`;
-  return `${drift.verdict}${where}, ${signed(level.difference)} (${between(level.ci95)}); evidence of a change ${evidence.toPrecision(2)} of ${limit}; ${asked}`;
+  return `${drift.verdict}${where}, ${signedText(level.difference)} (${between(level.ci95)}); evidence of a change ${evidence.toPrecision(2)} of ${limit}; ${asked}`;
 }

@@ -1,0 +1,43 @@
+import { useState } from "preact/hooks";
+import { detailText } from "../../../report/schedules/detail-text.ts";
+import type { ScheduleEvent } from "../../api/schedule-answers.ts";
+import { localText, utcText } from "../../design/due.tsx";
+import { ListTable } from "../../design/list/list-table.tsx";
+import { Part } from "../../design/list/part.tsx";
+
+const STEP = 20;
+
+/** What happened to a schedule, the newest first. */
+export function ScheduleEvents({ events }: { readonly events: readonly ScheduleEvent[] }) {
+  const [shown, setShown] = useState(STEP);
+  return (
+    <Part title="Events">
+      {events.length === 0 ? (
+        <p>Nothing has happened yet.</p>
+      ) : (
+        <ListTable
+          caption="Events of the schedule"
+          columns={[
+            {
+              name: "When",
+              cell: ({ at }) => (
+                <time dateTime={at} title={utcText(at)}>
+                  {localText(at)}
+                </time>
+              ),
+            },
+            { name: "What", cell: ({ type }) => <code>{type}</code> },
+            { name: "Details", cell: ({ detail }) => detailText(detail) },
+          ]}
+          rows={events.slice(0, shown)}
+          keyOf={({ seq }) => String(seq)}
+        />
+      )}
+      {events.length > shown ? (
+        <button type="button" onClick={() => setShown(shown + STEP)}>
+          Show more
+        </button>
+      ) : null}
+    </Part>
+  );
+}

@@ -19,7 +19,10 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { shortcuts, link } = useDashboard();
   const { route } = useLocation();
   useEffect(() => {
-    const press = (event: KeyboardEvent): void => shortcuts.press(event);
+    const press = (event: KeyboardEvent): void => {
+      // A dialog has its own keys: Escape closes it, and leads nowhere.
+      if (document.querySelector("dialog[open]") === null) shortcuts.press(event);
+    };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   }, [shortcuts]);

@@ -29,7 +29,8 @@ export interface OpenedDashboard {
 
 /** Opens a page in a profile of its own. `expected`: messages of the console that the test brings about itself. */
 export async function openDashboard(browser: Browser, url: string, options: BrowserContextOptions = {}, expected: RegExp = /(?!)/): Promise<OpenedDashboard> {
-  const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, reducedMotion: "reduce", ...options });
+  // The browser's own is `en-US@posix` where the machine has none, which `Intl` refuses.
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, reducedMotion: "reduce", locale: "en-US", ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];

@@ -1,4 +1,7 @@
 import { useState } from "preact/hooks";
+import { singleLine } from "../../../report/text/printable.ts";
+import { runAddress } from "../../address/links.ts";
+import { useDashboard } from "../../context.ts";
 import { detailText } from "../../../report/schedules/detail-text.ts";
 import type { ScheduleEvent } from "../../api/schedule-answers.ts";
 import { localText, utcText } from "../../design/due.tsx";
@@ -6,6 +9,21 @@ import { ListTable } from "../../design/list/list-table.tsx";
 import { Part } from "../../design/list/part.tsx";
 
 const STEP = 20;
+
+/** What an event tells; its run as a link. */
+function Detail({ detail: { run_id, ...rest } }: Pick<ScheduleEvent, "detail">) {
+  const { link } = useDashboard();
+  return (
+    <>
+      {typeof run_id === "string" ? (
+        <a href={link(runAddress(run_id))}>
+          <code>{singleLine(run_id)}</code>
+        </a>
+      ) : null}{" "}
+      {detailText(rest)}
+    </>
+  );
+}
 
 /** What happened to a schedule, the newest first. */
 export function ScheduleEvents({ events }: { readonly events: readonly ScheduleEvent[] }) {
@@ -27,7 +45,7 @@ export function ScheduleEvents({ events }: { readonly events: readonly ScheduleE
               ),
             },
             { name: "What", cell: ({ type }) => <code>{type}</code> },
-            { name: "Details", cell: ({ detail }) => detailText(detail) },
+            { name: "Details", cell: ({ detail }) => <Detail detail={detail} /> },
           ]}
           rows={events.slice(0, shown)}
           keyOf={({ seq }) => String(seq)}

@@ -24,7 +24,7 @@ export function ScheduleSettings({
           ["Data", data === "latest" ? "latest" : (pinned_dataset_digest ?? "those of the first run")],
           ["Code", env_digest],
           ["Runs are called", run_name === undefined ? null : singleLine(run_name)],
-          ["Held against", drift.baseline === "first" ? `the first ${drift.first} runs` : singleLine(drift.baseline)],
+          ["Held against", drift.baseline === "first" ? (drift.first === 1 ? "the first run" : `the first ${drift.first} runs`) : singleLine(drift.baseline)],
           ["False alarms", drift.baseline === "none" ? null : `at most ${drift.false_alarms} in 100 runs`],
           ["Runs as", singleLine(created_by)],
           ["Made", localText(created_at)],

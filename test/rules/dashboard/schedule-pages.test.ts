@@ -107,7 +107,7 @@ describe("what may be done with a schedule", () => {
   it("is asked first with what it costs, and names what can be done as it stands", () => {
     const names = (of: Schedule): readonly string[] => actsOf(of).map(({ name }) => name);
     expect(names(schedule([]))).toEqual(["Run now", "Pause", "Delete"]);
-    const drift = { verdict: "steady", since: null, baseline_runs: [], began_at: due(0), began_by: "first", judged: 0, waiting: 0 } as const;
+    const drift: Schedule["drift"] = { verdict: "steady", since: null, baseline_runs: [], began_at: due(0), began_by: "first", judged: 0, waiting: 0 };
     expect(names(schedule([], { paused: { at: due(0), by: null, reason: "x" }, drift }))).toEqual(["Run now", "Resume", "Reset drift", "Delete"]);
     for (const { says } of actsOf(schedule([]))) expect(says.length).toBeGreaterThan(20);
   });

@@ -4,7 +4,7 @@ import { runAddress } from "../../address/links.ts";
 import { useDashboard } from "../../context.ts";
 import { detailText } from "../../../report/schedules/detail-text.ts";
 import type { ScheduleEvent } from "../../api/schedule-answers.ts";
-import { localText, utcText } from "../../design/due.tsx";
+import { localText, utcText } from "../../design/times.ts";
 import { ListTable } from "../../design/list/list-table.tsx";
 import { Part } from "../../design/list/part.tsx";
 

@@ -1,7 +1,7 @@
 import { printableJson, singleLine } from "../../../report/text/printable.ts";
 import type { Schedule } from "../../api/schedule-answers.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
-import { localText } from "../../design/due.tsx";
+import { localText } from "../../design/times.ts";
 import { Facts } from "../../design/list/facts.tsx";
 import { Part } from "../../design/list/part.tsx";
 

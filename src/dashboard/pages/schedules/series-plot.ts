@@ -3,7 +3,7 @@ import { signedText } from "../../../report/text/signed-text.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { intervalText } from "../../../report/statistics/uncertainty.ts";
 import type { Schedule, ScheduleEvent, SeriesEntry } from "../../api/schedule-answers.ts";
-import { utcText } from "../../design/due.tsx";
+import { utcText } from "../../design/times.ts";
 import type { ChartMark, LinePlot } from "../../design/chart/plot.ts";
 import type { ScheduleView } from "./schedule-view.ts";
 
@@ -14,6 +14,12 @@ export interface SeriesPlot {
   readonly says: string;
   /** Run of each place, in the order of the plot. */
   readonly runs: readonly string[];
+}
+
+interface SeriesWish {
+  readonly measure: ScheduleView["measure"];
+  /** The newest so many runs; null = all. */
+  readonly span: number | null;
 }
 
 interface Place {
@@ -36,7 +42,7 @@ const MARKS: Readonly<Record<string, string>> = {
 };
 
 /** Null where no run has such a number. */
-export function seriesPlot({ series, events, definition, drift }: Schedule, { measure, span }: Pick<ScheduleView, "measure" | "span">): SeriesPlot | null {
+export function seriesPlot({ series, events, definition, drift }: Schedule, { measure, span }: SeriesWish): SeriesPlot | null {
   const all = series.flatMap((entry) => placeOf(entry, measure) ?? []).sort((a, b) => a.at - b.at);
   const places = span === null ? all : all.slice(-span);
   const [first, last] = [places[0], places.at(-1)];

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { COMPARE } from "../../address/links.ts";
 import type { SeriesEntry } from "../../api/schedule-answers.ts";
 import { useDashboard } from "../../context.ts";
-import { localText, utcText } from "../../design/due.tsx";
+import { localText, utcText } from "../../design/times.ts";
 import { type ListColumn, ListTable } from "../../design/list/list-table.tsx";
 import { Part } from "../../design/list/part.tsx";
 import { useRowKeys } from "../../keyboard/use-row-keys.ts";

@@ -64,6 +64,12 @@ export interface RunProjection {
   readonly judges_cost_usd?: number;
   /** Rows, final files and pinned inputs. */
   readonly stored_bytes?: number;
+  /** Absent = none. */
+  readonly tags?: readonly string[];
+  readonly created_by?: string;
+  /** Unix milliseconds; null = not yet. */
+  readonly started_at?: number | null;
+  readonly ended_at?: number | null;
   readonly error_message: string | null;
   /** Unix milliseconds. */
   readonly created_at: number;

@@ -277,6 +277,7 @@ export const runState = z.strictObject({
         .describe("Of them, those that its rows do not bear out."),
     })
     .optional(),
+  created_by: text.optional().describe("The user who made it, or what made it; absent in runs of before."),
   ended_by: z.literal("budget").optional().describe("What ended it, where its status does not say: nothing was left in a budget."),
   failure: failure.optional(),
 });

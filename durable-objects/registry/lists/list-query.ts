@@ -15,6 +15,9 @@ export interface RunListQuery {
   readonly search?: string;
   readonly statuses?: readonly RunStatus[];
   readonly model?: string;
+  /** Of what a run is tagged with, one. */
+  readonly tag?: string;
+  readonly created_by?: string;
   /** Absent = `created`. */
   readonly sort?: RunOrder;
   /** Absent = the newest, highest or last of the alphabet first. */
@@ -48,7 +51,16 @@ const SEARCHED = "lower(run_id || ' ' || (projection ->> '$.env_id') || ' ' || (
 const MOST_WORDS = 10;
 
 /** Everything but an environment is looked for in the projections, so such a list reads all runs of the team. */
-export function runListSql({ environment_name, search = "", statuses = [], model, sort = "created", order = "desc" }: RunListQuery): RunListSql {
+export function runListSql({
+  environment_name,
+  search = "",
+  statuses = [],
+  model,
+  tag,
+  created_by,
+  sort = "created",
+  order = "desc",
+}: RunListQuery): RunListSql {
   const parts = ["version IS NOT NULL"];
   const bound: Value[] = [];
   const value = (each: Value): string => `?${bound.push(each)}`;
@@ -59,6 +71,8 @@ export function runListSql({ environment_name, search = "", statuses = [], model
   }
   if (statuses.length > 0) parts.push(`projection ->> '$.status' IN (${statuses.map(value).join(", ")})`);
   if (model !== undefined) parts.push(`projection ->> '$.model' = ${value(model)}`);
+  if (tag !== undefined) parts.push(`EXISTS (SELECT 1 FROM json_each(projection, '$.tags') WHERE value = ${value(tag)})`);
+  if (created_by !== undefined) parts.push(`projection ->> '$.created_by' = ${value(created_by)}`);
   // `instr`, since the platform takes patterns of 50 bytes at most, and a word may have their marks in it.
   for (const word of search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS)) parts.push(`instr(${SEARCHED}, ${value(word)}) > 0`);
   const key = KEYS[sort];

@@ -172,9 +172,18 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     tokens: { input: view.totals.input_tokens, output: view.totals.output_tokens },
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
+    ...listedTags(view),
+    ...(config.created_by === undefined ? {} : { created_by: config.created_by }),
+    started_at: view.started_at,
+    ended_at: view.ended_at,
     created_at: view.created_at,
     updated_at: view.updated_at,
   };
+}
+
+function listedTags({ pushed, config }: RunView): Pick<RunProjection, "tags"> {
+  const tags = pushed?.facts.tags ?? config.tags ?? [];
+  return tags.length === 0 ? {} : { tags };
 }
 
 function listedCost({ costs, judges, rollouts }: Totals): Pick<RunProjection, "cost" | "judges_cost_usd"> {

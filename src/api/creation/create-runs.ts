@@ -54,7 +54,8 @@ export interface Creation {
   /** Of the one run that it makes; absent = it is nobody's. */
   readonly schedule?: RunConfig["schedule"];
   readonly evaluator?: RunConfig["evaluator"];
-  /** By whose token. */
+  /** By whom, and by whose token. */
+  readonly user: string;
   readonly token: TokenUse | null;
 }
 
@@ -124,8 +125,9 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   return run_ids;
 }
 
-/** Whatever made the run by itself. */
-const makerOf = ({ schedule, evaluator }: Creation): Pick<UnnamedConfig, "schedule" | "evaluator"> => ({
+/** Who made the run, and whatever made it by itself. */
+const makerOf = ({ user, schedule, evaluator }: Creation): Pick<UnnamedConfig, "created_by" | "schedule" | "evaluator"> => ({
+  created_by: user,
   ...(schedule === undefined ? {} : { schedule }),
   ...(evaluator === undefined ? {} : { evaluator }),
 });

@@ -25,6 +25,7 @@ evaluationConfigs.post("/", async (c) => {
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(c.var.ports.facts, c.req.raw),
+    user: c.var.caller.user,
     token: tokenUseOf(c.var.caller),
   });
   c.var.audit.made(...ids);

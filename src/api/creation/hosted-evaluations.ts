@@ -26,6 +26,7 @@ hostedEvaluations.post("/", async (c) => {
     idempotencyKey,
     bodyDigest: await digestOfCreation(text, body),
     attended: isAttended(facts, c.req.raw),
+    user: c.var.caller.user,
     token: tokenUseOf(c.var.caller),
   });
   c.var.audit.made(...ids);

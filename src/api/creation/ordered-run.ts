@@ -40,6 +40,7 @@ export async function orderedRun(ports: AppPorts, wish: RunOrder): Promise<Resul
       idempotencyKey: wish.key,
       bodyDigest: await sha256Hex(canonicalJson(wish.order as never)),
       attended: false,
+      user: wish.creator.user,
       token,
       ...wish.maker,
     });

@@ -137,6 +137,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("heartbeat_url", request.heartbeat_url),
     ...given("stall_minutes", request.stall_minutes),
     ...(request.verbose === true ? { verbose: true } : {}),
+    ...(request.tags === undefined || request.tags.length === 0 ? {} : { tags: [...new Set(request.tags)] }),
     ...given("dataset_name", request.dataset_name),
     ...given("results_shape", shape === "0.1.13" ? undefined : shape),
     hosted: request.hosted ?? {},

@@ -17,7 +17,7 @@ const UNKNOWN = "unknown";
 export async function createPushed(
   ports: AppPorts,
   body: PushBody,
-  known: { readonly idempotencyKey: string | null; readonly bodyDigest: string; readonly token: TokenUse | null },
+  known: { readonly idempotencyKey: string | null; readonly bodyDigest: string; readonly user: string; readonly token: TokenUse | null },
 ): Promise<string> {
   const unnamed = configOf(body);
   const now = ports.now();
@@ -37,7 +37,7 @@ export async function createPushed(
   if (deleted.includes(runId))
     throw refused({ code: "idempotency_conflict", message: "The evaluation of this Idempotency-Key was deleted.", hint: "Use another key." });
   if (existing && (await ports.run(runId).view()) !== null) return runId;
-  const config: RunConfig = { ...unnamed, ...teamField(ports.team), run_id: runId, created_at: now };
+  const config: RunConfig = { ...unnamed, created_by: known.user, ...teamField(ports.team), run_id: runId, created_at: now };
   const failure = await startRun(ports, config, { source: null, pushed: factsOf(body) }, existing);
   if (failure === null) return runId;
   if (!existing) await ports.registry.release(runId);

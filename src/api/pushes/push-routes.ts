@@ -28,7 +28,7 @@ pushes.post("/", async (c) => {
   const body = parseBody(pushBody, text);
   const ports = await portsFor(c, body.team_id);
   await c.var.audit.begin(ports);
-  const id = await createPushed(ports, body, { idempotencyKey, bodyDigest: await sha256Hex(text), token: tokenUseOf(c.var.caller) });
+  const id = await createPushed(ports, body, { idempotencyKey, bodyDigest: await sha256Hex(text), user: c.var.caller.user, token: tokenUseOf(c.var.caller) });
   c.var.audit.made(id);
   return c.json({ evaluation_id: id, name: body.name, viewer_url: pageOf(c, id) });
 });

@@ -72,6 +72,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.importing === true ? { importing: true } : {}),
     ...(view.unscored === undefined ? {} : { unscored: view.unscored }),
     seq: view.seq,
+    ...(config.created_by === undefined ? {} : { created_by: config.created_by }),
     ...(config.schedule === undefined ? {} : { schedule: { name: config.schedule.name, due_at: iso(config.schedule.due_at) } }),
     ...(config.evaluator === undefined ? {} : { evaluator: config.evaluator }),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
@@ -142,6 +143,7 @@ export function evaluationObject(
   const { config } = view;
   return {
     ...commonFields(config, origin),
+    tags: config.tags ?? [],
     ...movingFields(view),
     eval_config: evalConfig(config),
     metadata: {
@@ -215,8 +217,11 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
     metrics: run.avg_reward === null ? {} : { reward: run.avg_reward },
     total_samples: run.done_rollouts,
     team_id: run.team ?? null,
+    tags: run.tags ?? [],
     created_at: iso(run.created_at),
     updated_at: iso(run.updated_at),
+    started_at: iso(run.started_at ?? null),
+    finalized_at: isTerminal(run.status) ? iso(run.ended_at ?? null) : null,
     edgewise: {
       run_id: run.run_id,
       active: run.active,
@@ -237,6 +242,7 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
       ...(run.metric_estimates === undefined ? {} : { metric_estimates: run.metric_estimates }),
       ...(run.cost === undefined ? {} : { cost: run.cost }),
       ...(run.tokens === undefined ? {} : { tokens: run.tokens }),
+      ...(run.created_by === undefined ? {} : { created_by: run.created_by }),
       ...(run.judges_cost_usd === undefined ? {} : { judges_cost_usd: run.judges_cost_usd }),
       ...(run.stored_bytes === undefined ? {} : { stored_bytes: run.stored_bytes }),
       ...standingFields(run),
@@ -314,6 +320,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.heartbeat_url === undefined ? {} : { heartbeat_url: shownOrigin(config.heartbeat_url) }),
     ...(config.monitor === undefined ? {} : { monitor: config.monitor.name }),
     ...(config.stall_minutes === undefined ? {} : { stall_minutes: config.stall_minutes }),
+    ...(config.tags === undefined ? {} : { tags: config.tags }),
     ...(config.verbose === undefined ? {} : { verbose: config.verbose }),
     ...allowed,
   };

@@ -41,7 +41,7 @@ import { checkedEnvironment, keyOfPlace, type SecretsOfRun, sandboxesOf } from "
 export const evaluations = new Hono<AppContext>();
 
 evaluations.get("/", async (c) => {
-  const { skip, limit, environment_name, suite_id, team_id, search, status, model, sort, order } = check(listQuery, c.req.query(), "query");
+  const { skip, limit, environment_name, suite_id, team_id, search, status, model, tag, created_by, sort, order } = check(listQuery, c.req.query(), "query");
   // No run of this service belongs to a suite.
   if (suite_id !== undefined) return c.json({ evaluations: [], total: 0, skip, limit });
   const ports = await portsFor(c, team_id);
@@ -51,6 +51,8 @@ evaluations.get("/", async (c) => {
     ...(search === undefined ? {} : { search }),
     ...(status === undefined ? {} : { statuses: status.split(",") as RunStatus[] }),
     ...(model === undefined ? {} : { model }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(created_by === undefined ? {} : { created_by }),
   };
   const { runs, total } = await readTwice(
     () => ports.registry,

@@ -9,6 +9,7 @@ import { wholeNumber } from "../schemas.ts";
 
 const text = z.string();
 const count = z.int().min(0);
+const moment = z.iso.datetime().nullable();
 const object = z.record(z.string(), z.json());
 
 export const MAX_LIST = 1000;
@@ -30,6 +31,8 @@ export const listQuery = z.strictObject({
   search: plainText(200).optional().describe("Words, each of which stands in the run's id, name, environment or model."),
   status: statuses.optional().describe("Runs of these statuses, with commas between."),
   model: plainText(256).optional().describe("Runs of this model."),
+  tag: plainText(100).optional().describe("Runs that are tagged with this."),
+  created_by: plainText(200).optional().describe("Runs that this user made, or a schedule or an evaluator of theirs."),
   sort: z.enum(RUN_ORDERS).default("created").describe("What the list is in the order of; runs that lack it come last."),
   order: z.enum(["desc", "asc"]).default("desc"),
 });
@@ -38,6 +41,8 @@ export const evaluationList = z.strictObject({
   evaluations: z.array(
     z.strictObject({
       ...common,
+      started_at: moment.describe("Null also where the service noted nothing of it, in runs of before."),
+      finalized_at: moment.describe("When the status became terminal; null as started_at."),
       team_id: text.nullable(),
       metadata: z.strictObject({ ...listedMetadata, extra_env_kwargs: object }),
       edgewise: z.strictObject({
@@ -49,6 +54,7 @@ export const evaluationList = z.strictObject({
         stopped_early: z.literal(true).optional().describe("Its rule to stop by was met."),
         cost: runCost.optional().describe("Absent where it is known of no rollout."),
         tokens: z.strictObject({ input: count, output: count }).optional().describe("Absent in what the service noted of runs of before."),
+        created_by: text.optional().describe("The user who made it; absent in runs of before."),
         judges_cost_usd: z.number().optional().describe("What its judges cost beside that, as far as it is known."),
       }),
     }),

@@ -37,10 +37,17 @@ function listCommand(context: CommandContext, done: Done): Command {
     .addOption(countOption("-n, --num <N>", "runs on a page", 20))
     .addOption(countOption("-p, --page <N>", "page, from 1", 1))
     .addOption(new Option("-e, --env <ENV>", "only runs of this environment, such as gsm8k or owner/gsm8k"))
+    .addOption(new Option("--tag <TAG>", "only runs that are tagged with this"))
+    .addOption(new Option("--by <USER>", "only runs that this user made"))
     .addOption(outputOption())
-    .action(async ({ num, page, env, output }: Page & { env?: string }) => {
+    .action(async ({ num, page, env, tag, by, output }: Page & { env?: string; tag?: string; by?: string }) => {
       const { evalList } = await import("../runs/eval-list.ts");
-      done(await evalList(context, { num, page, output, environment: env ?? null }));
+      const filters = {
+        ...(env === undefined ? {} : { environment_name: env }),
+        ...(tag === undefined ? {} : { tag }),
+        ...(by === undefined ? {} : { created_by: by }),
+      };
+      done(await evalList(context, { num, page, output, filters }));
     });
 }
 

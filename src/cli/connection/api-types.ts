@@ -196,6 +196,8 @@ export interface ListedEvaluation {
   /** Environment and model where it was given none. */
   readonly name?: string;
   readonly status: RunStatus;
+  /** Services of before say none. */
+  readonly tags?: readonly string[];
   readonly metadata: { readonly env_id: string; readonly model: string; readonly extra_env_kwargs?: JsonObject };
   /** ISO 8601. */
   readonly created_at: string;
@@ -221,7 +223,17 @@ export interface ListedEvaluation {
     /** Absent where it is known of no rollout. */
     readonly cost?: KnownCost;
     readonly judges_cost_usd?: number;
+    readonly created_by?: string;
   };
+}
+
+/** Which runs of a list are meant; absent = all. */
+export interface RunFilters {
+  /** `gsm8k` or `owner/gsm8k`. */
+  readonly environment_name?: string;
+  readonly tag?: string;
+  /** A user. */
+  readonly created_by?: string;
 }
 
 export interface EvaluationPage {

@@ -3,7 +3,18 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, ForecastEvaluation, Health, Resumed, SamplePage, SteeredAnswer } from "./api-types.ts";
+import type {
+  AskedEvaluation,
+  Cancelled,
+  Evaluation,
+  EvaluationPage,
+  ForecastEvaluation,
+  Health,
+  Resumed,
+  RunFilters,
+  SamplePage,
+  SteeredAnswer,
+} from "./api-types.ts";
 import type { SteeredSettings } from "../../config/plan/steered.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
@@ -96,9 +107,10 @@ export class ServiceClient {
   run(id: string, options: CallOptions = {}): Promise<Evaluation> {
     return this.json("GET", `/evaluations/${id}`, { retries: 2, ...options });
   }
-  runs(skip: number, limit: number, environment: string | null = null): Promise<EvaluationPage> {
-    const filter = environment === null ? "" : `&environment_name=${encodeURIComponent(environment)}`;
-    return this.json("GET", `/evaluations/?skip=${skip}&limit=${limit}${filter}`, { retries: 2 });
+  runs(skip: number, limit: number, { environment_name, tag, created_by }: RunFilters = {}): Promise<EvaluationPage> {
+    const query = new URLSearchParams({ skip: String(skip), limit: String(limit) });
+    for (const [name, value] of Object.entries({ environment_name, tag, created_by })) if (value !== undefined) query.set(name, value);
+    return this.json("GET", `/evaluations/?${query}`, { retries: 2 });
   }
   /** Rows of a run, sorted by example; pages count from 1. `open`: with rollouts of examples that are not complete. */
   samples(id: string, page: number, limit: number, open = false): Promise<SamplePage> {

@@ -8,7 +8,7 @@ import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { optionsText } from "../../report/settings.ts";
 import { cutTo, textWidth } from "../../report/text/text-width.ts";
 import { intervalText } from "../../report/statistics/uncertainty.ts";
-import type { EvaluationPage, KnownCost, ListedEvaluation } from "../connection/api-types.ts";
+import type { EvaluationPage, KnownCost, ListedEvaluation, RunFilters } from "../connection/api-types.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { rememberedFolder } from "../state/state-folder.ts";
 import { askService, type Output } from "./ask-service.ts";
@@ -20,16 +20,15 @@ export interface ListOptions {
   readonly num: number;
   /** From 1. */
   readonly page: number;
-  /** `gsm8k` or `owner/gsm8k`; null = all. */
-  readonly environment: string | null;
+  readonly filters: RunFilters;
   readonly output: Output;
 }
 
 export async function evalList(context: CommandContext, options: ListOptions): Promise<ExitCode> {
   const { terminal } = context;
-  const { num, page, environment, output } = options;
+  const { num, page, filters, output } = options;
   const { answer, stateFolder } = await askService(context, "edgewise eval list", async ({ client, stateFolder }) => {
-    return { answer: await client.runs((page - 1) * num, num, environment), stateFolder };
+    return { answer: await client.runs((page - 1) * num, num, filters), stateFolder };
   });
   const folderOf = (runId: string): string | null => {
     const folder = stateFolder === null ? null : rememberedFolder(stateFolder, runId);
@@ -55,9 +54,11 @@ const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder:
   { title: "ERRORS", align: "right", fact: ({ edgewise: { errored_rollouts } }) => String(errored_rollouts ?? "-") },
   { title: "PASS@K", align: "right", fact: ({ edgewise: { pass_at_k = {} } }) => lastRate(pass_at_k) },
   { title: "PASS@K 95%", align: "right", fact: ({ edgewise: { pass_at_k = {}, pass_at_k_ci95 = {} } }) => lastInterval(pass_at_k, pass_at_k_ci95) },
+  { title: "TAGS", fact: ({ tags = [] }) => (tags.length === 0 ? "-" : singleLine(tags.join(", "))) },
   { title: "DATASET", fact: ({ edgewise: { dataset_name } }) => dataset_name ?? "-" },
   { title: "OPTIONS", fact: ({ metadata: { extra_env_kwargs } }) => optionsText(extra_env_kwargs) ?? "-" },
   { title: "FOLDER", fact: (_, folder) => folder ?? "-" },
+  { title: "BY", fact: ({ edgewise: { created_by } }) => (created_by === undefined ? "-" : singleLine(created_by)) },
 ];
 
 /** With a + where it is not of all rollouts. */
@@ -156,8 +157,13 @@ export const statusOf = ({ status, edgewise }: Pick<ListedEvaluation, "status"> 
 type Waits = Pick<ListedEvaluation["edgewise"], "suspended" | "waiting"> & { readonly paused?: unknown; readonly stopped_early?: unknown };
 
 /** What this page does not show, and how to see it; null when it shows all. */
-export function restLine({ evaluations, total }: EvaluationPage, { num, page, environment }: ListOptions): string | null {
-  const filter = environment === null ? "" : ` of ${environment}`;
+export function restLine({ evaluations, total }: EvaluationPage, { num, page, filters }: ListOptions): string | null {
+  const { environment_name, tag, created_by } = filters;
+  const filter = [
+    ...(environment_name === undefined ? [] : [` of ${environment_name}`]),
+    ...(tag === undefined ? [] : [` tagged ${tag}`]),
+    ...(created_by === undefined ? [] : [` by ${created_by}`]),
+  ].join("");
   if (total === 0) return `There are no runs${filter}.`;
   if (evaluations.length === 0) return `There are ${total} runs${filter}; page ${page} lies behind the last one.`;
   return total > page * num ? `Page ${page} of ${Math.ceil(total / num)} (${total} runs${filter}). The next one: -p ${page + 1}` : null;

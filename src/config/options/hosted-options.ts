@@ -2,6 +2,10 @@ import { z } from "zod";
 import { option } from "./option.ts";
 import { plainText } from "../plain-text.ts";
 
+export const MAX_TAGS = 16;
+/** Without commas, since a flag has several, and without what nobody sees. */
+const tag = plainText(40).regex(/^[^\s,](?:[^,]*[^\s,])?$/, "must be 1 to 40 characters without a comma, and without a blank at either end");
+
 /** Flags of the `prime` client for runs of a service elsewhere. */
 export const HOSTED_OPTIONS = {
   hosted: option({
@@ -40,6 +44,17 @@ export const HOSTED_OPTIONS = {
     http: ["body", "name"],
     value: "NAME",
     help: "what the run is called in lists",
+  }),
+  tags: option({
+    kind: "list",
+    flag: "tag",
+    aliases: ["tag"],
+    schema: z.array(tag).max(MAX_TAGS),
+    default: undefined,
+    http: ["eval_config", "tags"],
+    value: "A,B",
+    repeats: true,
+    help: "words by which lists find the run; may be given again",
   }),
   allow_sandbox_access: option({
     kind: "switch",

@@ -71,6 +71,7 @@ const GROUPS: Readonly<Record<OfCreation, OptionGroup>> & Readonly<Partial<Recor
   allow_tunnel_access: "access",
   custom_secrets: "access",
   eval_name: "log",
+  tags: "log",
   heartbeat_url: "log",
   monitor: "log",
   verbose: "log",

@@ -160,6 +160,10 @@ export interface RunConfig {
   readonly origin?: "pushed";
   /** It scores the rollouts of another run again and makes none; absent = it makes its own. */
   readonly rescored_from?: RescoredFrom;
+  /** Words by which lists find it; absent = none. Of an evaluation that is pushed they are among what was said of it. */
+  readonly tags?: readonly string[];
+  /** The user who made it, or made what made it; absent in runs of before. */
+  readonly created_by?: string;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** As accepted: the `allow_*` flags (src/environments/definition/access.ts reads those of sandboxes and instances), and the vendor's team of the owner's client. */
@@ -250,6 +254,8 @@ const FIELD_ROLES = {
   wall: "identity",
   origin: "identity",
   rescored_from: "measured",
+  tags: "identity",
+  created_by: "identity",
   verbose: "command",
   hosted: "identity",
   attended: "identity",

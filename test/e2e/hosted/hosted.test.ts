@@ -42,19 +42,26 @@ const hosted = (environment: string, ...args: readonly string[]) =>
     EDGEWISE_URL: url,
     EDGEWISE_TOKEN: TOKEN,
   });
-const runOf = async (id: string): Promise<{ readonly status: string; readonly name: string; readonly error_message: string | null }> => {
+const runOf = async (
+  id: string,
+): Promise<{ readonly status: string; readonly name: string; readonly tags: readonly string[]; readonly error_message: string | null }> => {
   const response = await fetch(`${url}/api/v1/evaluations/${id}`, { headers: { authorization: `Bearer ${TOKEN}` } });
-  return (await response.json()) as { status: string; name: string; error_message: string | null };
+  return (await response.json()) as { status: string; name: string; tags: string[]; error_message: string | null };
 };
 
 describe("a hosted run", () => {
   it("is created and left to itself, or followed to its end with its folder here", { timeout: 60_000 }, async () => {
-    const left = await hosted("reverse-text", "--eval-name", "of the night");
+    const left = await hosted("reverse-text", "--eval-name", "of the night", "--tag", "nightly,v2", "--tag", "tried");
     const [, id = ""] = /^Evaluation ID: ([0-9a-f]{8})$/m.exec(left.stdout) ?? [];
     expect(left).toMatchObject({ code: 0, stderr: "" });
     expect(left.stdout).toContain(`${url}/dashboard/evaluations/${id}`);
-    expect(await runOf(id)).toMatchObject({ name: "of the night" });
+    expect(await runOf(id)).toMatchObject({ name: "of the night", tags: ["nightly", "v2", "tried"] });
     expect(here.resultsFolders()).toEqual([]);
+    const listed = async (...filter: readonly string[]): Promise<string> =>
+      (await here.run(["eval", "list", ...filter], { EDGEWISE_URL: url, EDGEWISE_TOKEN: TOKEN, COLUMNS: "240" })).stdout;
+    expect(await listed("--tag", "v2", "--by", "edgewise")).toContain(id);
+    expect(await listed("--tag", "v3")).not.toContain(id);
+    expect(await listed("--tag", "v2", "-o", "json")).toContain('"created_by": "edgewise"');
 
     const followed = await hosted("reverse-text", "--follow", "--poll-interval", "0.2");
     expect([followed.code, followed.stdout]).toEqual([0, expect.stringContaining("reward: avg - 1.000")]);

@@ -13,6 +13,8 @@ describe("the address of the runs page", () => {
       status: "RUNNING,FAILED",
       env: "owner/name",
       model: "m",
+      tag: "nightly",
+      by: "ada",
       sort: "reward",
       order: "asc",
       page: "3",
@@ -29,7 +31,7 @@ describe("the address of the runs page", () => {
   });
 
   it("becomes a question that the API takes, whatever it says", () => {
-    for (const given of [{}, { q: "x", status: "FAILED", env: "e", model: "m", sort: "cost", order: "asc", page: "2" }]) {
+    for (const given of [{}, { q: "x", status: "FAILED", env: "e", model: "m", tag: "t", by: "ada", sort: "cost", order: "asc", page: "2" }]) {
       const asked = Object.fromEntries(
         Object.entries(listQueryOf(runsQueryOf(given))).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
       );

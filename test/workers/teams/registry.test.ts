@@ -163,6 +163,21 @@ describe("the list", () => {
     expect(await found({ environment_name: "gsm8k", statuses: ["COMPLETED", "RUNNING"], search: "openai" })).toEqual(["11111111"]);
   });
 
+  it("finds runs by a tag, which it has as it is, and by who made them", async () => {
+    await known("11111111", { tags: ["nightly", "v2"], created_by: "ada", created_at: 1 });
+    await known("22222222", { tags: ["nightly"], created_by: "bob", created_at: 2 });
+    await known("33333333", { created_by: "ada", created_at: 3 });
+    // Of a version before.
+    await known("44444444", { created_at: 4 });
+    const found = async (query: Partial<RunListQuery>): Promise<string[]> =>
+      (await registry().list({ skip: 0, limit: 50, environment_name: null, ...query })).runs.map(({ run_id }) => run_id);
+    expect(await found({ tag: "nightly" })).toEqual(["22222222", "11111111"]);
+    expect(await found({ tag: "night" })).toEqual([]);
+    expect(await found({ tag: "' OR 1 = 1 --" })).toEqual([]);
+    expect(await found({ created_by: "ada" })).toEqual(["33333333", "11111111"]);
+    expect(await found({ tag: "nightly", created_by: "ada" })).toEqual(["11111111"]);
+  });
+
   it.each([
     ["reward", "desc", ["33333333", "11111111", "22222222", "44444444"]],
     ["reward", "asc", ["22222222", "11111111", "33333333", "44444444"]],

@@ -1,5 +1,5 @@
 import { Notice } from "../../design/notice.tsx";
-import { changed, isFiltered, type RunsQuery } from "./runs-query.ts";
+import { isFiltered, type RunsQuery, unfiltered } from "./runs-query.ts";
 
 interface NoRunsProps {
   readonly query: RunsQuery;
@@ -23,7 +23,7 @@ export function NoRuns({ query, total, go }: NoRunsProps) {
     return (
       <Notice role="status" tone="plain" title="No run is like that.">
         <p>
-          <button type="button" onClick={() => go(changed(query, { search: "", statuses: [], environment: "", model: "" }))}>
+          <button type="button" onClick={() => go(unfiltered(query))}>
             Show all runs
           </button>
         </p>

@@ -1,11 +1,20 @@
+import { singleLine } from "../../../report/text/printable.ts";
 import { statusText } from "../../design/status-mark.tsx";
-import { changed, isFiltered, type RunsQuery, STATUSES } from "./runs-query.ts";
+import { changed, isFiltered, type RunsQuery, STATUSES, unfiltered } from "./runs-query.ts";
 import { SearchField } from "../../design/search-field.tsx";
 
 interface RunFiltersProps {
   readonly query: RunsQuery;
   readonly go: (next: RunsQuery) => void;
 }
+
+/** What is picked in the list itself, as people call it. */
+const PICKED = [
+  ["environment", "environment"],
+  ["model", "model"],
+  ["tag", "tag"],
+  ["by", "person"],
+] as const;
 
 /** Which runs are shown. */
 export function RunFilters({ query, go }: RunFiltersProps) {
@@ -22,18 +31,18 @@ export function RunFilters({ query, go }: RunFiltersProps) {
           </label>
         ))}
       </fieldset>
-      {[["environment", query.environment] as const, ["model", query.model] as const].map(([name, value]) =>
-        value === "" ? null : (
-          <p key={name} class="picked">
-            {name}: <b>{value}</b>{" "}
-            <button type="button" class="quiet" aria-label={`Runs of every ${name}`} onClick={() => go(changed(query, { [name]: "" }))}>
+      {PICKED.map(([key, name]) =>
+        query[key] === "" ? null : (
+          <p key={key} class="picked">
+            {name}: <b>{singleLine(query[key])}</b>{" "}
+            <button type="button" class="quiet" aria-label={`Runs of every ${name}`} onClick={() => go(changed(query, { [key]: "" }))}>
               ✕
             </button>
           </p>
         ),
       )}
       {isFiltered(query) ? (
-        <button type="button" class="quiet" onClick={() => go(changed(query, { search: "", statuses: [], environment: "", model: "" }))}>
+        <button type="button" class="quiet" onClick={() => go(unfiltered(query))}>
           Clear
         </button>
       ) : null}

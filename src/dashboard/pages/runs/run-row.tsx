@@ -46,6 +46,15 @@ export function RunRow({ run, query, go }: RunRowProps) {
         <small>
           <code>{id}</code>
         </small>
+        {run.tags.length === 0 ? null : (
+          <small class="tags">
+            {[...new Set(run.tags)].map((tag) => (
+              <button key={tag} type="button" class="picks tag" title="Only runs with this tag" onClick={() => go(changed(query, { tag }))}>
+                {singleLine(tag)}
+              </button>
+            ))}
+          </small>
+        )}
       </td>
       <td data-name="Environment">
         <button type="button" class="picks" title="Only runs of this environment" onClick={() => go(changed(query, { environment: metadata.env_id }))}>
@@ -75,6 +84,14 @@ export function RunRow({ run, query, go }: RunRowProps) {
       </td>
       <td data-name="Created">
         <Moment at={created_at} now={Date.now()} />
+        {edgewise.created_by === undefined ? null : (
+          <small>
+            by{" "}
+            <button type="button" class="picks" title="Only runs of this person" onClick={() => go(changed(query, { by: edgewise.created_by ?? "" }))}>
+              {singleLine(edgewise.created_by)}
+            </button>
+          </small>
+        )}
       </td>
     </tr>
   );

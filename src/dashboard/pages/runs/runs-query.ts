@@ -13,6 +13,9 @@ export interface RunsQuery {
   readonly statuses: readonly Status[];
   readonly environment: string;
   readonly model: string;
+  readonly tag: string;
+  /** A user. */
+  readonly by: string;
   readonly sort: Sort;
   readonly order: "asc" | "desc";
   /** From 1. */
@@ -28,13 +31,15 @@ export const MOST_CHOSEN = 10;
 
 /** What an address means; whatever it says wrong is as if it did not say it. */
 export function runsQueryOf(query: Readonly<Record<string, string | undefined>>): RunsQuery {
-  const { q = "", status = "", env = "", model = "", sort = "", order = "", page = "", chosen = "" } = query;
+  const { q = "", status = "", env = "", model = "", tag = "", by = "", sort = "", order = "", page = "", chosen = "" } = query;
   const ids = chosen.split(",").filter((id) => /^[0-9a-f]{8}$/.test(id));
   return {
     search: q,
     statuses: STATUSES.filter((each) => status.split(",").includes(each)),
     environment: env,
     model,
+    tag,
+    by,
     sort: SORTS.find((each) => each === sort) ?? "created",
     order: order === "asc" ? "asc" : "desc",
     page: /^[1-9]\d{0,8}$/.test(page) ? Number(page) : 1,
@@ -44,12 +49,14 @@ export function runsQueryOf(query: Readonly<Record<string, string | undefined>>)
 
 /** As an address says it: what is as usual is left out. */
 export function addressOf(query: RunsQuery): Readonly<Record<string, string>> {
-  const { search, statuses, environment, model, sort, order, page, chosen } = query;
+  const { search, statuses, environment, model, tag, by, sort, order, page, chosen } = query;
   const all = {
     q: search,
     status: statuses.join(","),
     env: environment,
     model,
+    tag,
+    by,
     sort: sort === "created" ? "" : sort,
     order: order === "desc" ? "" : order,
     page: page === 1 ? "" : String(page),
@@ -59,7 +66,8 @@ export function addressOf(query: RunsQuery): Readonly<Record<string, string>> {
 }
 
 /** As the API is asked. */
-export function listQueryOf({ search, statuses, environment, model, sort, order, page }: RunsQuery): Readonly<Record<string, string | number | undefined>> {
+export function listQueryOf(query: RunsQuery): Readonly<Record<string, string | number | undefined>> {
+  const { search, statuses, environment, model, tag, by, sort, order, page } = query;
   return {
     skip: (page - 1) * PAGE_RUNS,
     limit: PAGE_RUNS,
@@ -69,14 +77,19 @@ export function listQueryOf({ search, statuses, environment, model, sort, order,
     status: statuses.join(",") || undefined,
     environment_name: environment || undefined,
     model: model || undefined,
+    tag: tag || undefined,
+    created_by: by || undefined,
   };
 }
 
-export const isFiltered = ({ search, statuses, environment, model }: RunsQuery): boolean =>
-  search.trim() !== "" || statuses.length > 0 || environment !== "" || model !== "";
+export const isFiltered = ({ search, statuses, environment, model, tag, by }: RunsQuery): boolean =>
+  search.trim() !== "" || statuses.length > 0 || [environment, model, tag, by].some((each) => each !== "");
 
 /** Another view of the list begins at its first page. */
 export const changed = (query: RunsQuery, change: Partial<RunsQuery>): RunsQuery => ({ ...query, page: 1, ...change });
+
+/** All runs, in the same order. */
+export const unfiltered = (query: RunsQuery): RunsQuery => changed(query, { search: "", statuses: [], environment: "", model: "", tag: "", by: "" });
 
 /** A run is added to those that are chosen, or taken from them; one beyond `MOST_CHOSEN` takes the place of the last. */
 export function toggled({ chosen }: RunsQuery, id: string): readonly string[] {

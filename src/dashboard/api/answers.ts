@@ -1,6 +1,7 @@
 /** What the HTTP API answers, from the schemas that its OpenAPI document is made of. */
 import type { z } from "zod";
 import type { previews, rolloutOutline, searchLine } from "../../api/cells/cell-schemas.ts";
+import type { comparedExamplesAnswer, comparisonAnswer } from "../../api/comparisons/comparison-schemas.ts";
 import type { linkList, linkStatus } from "../../api/links/link-schemas.ts";
 import type { optionList } from "../../api/options/option-operations.ts";
 import type { argumentFacts, environment, environmentList, environmentVersions } from "../../api/published/published-schemas.ts";
@@ -11,6 +12,12 @@ export type ErrorAnswer = z.infer<typeof errorBody>;
 export type EvaluationList = z.infer<typeof evaluationList>;
 /** A run as lists have it. */
 export type ListedEvaluation = EvaluationList["evaluations"][number];
+export type Comparison = z.infer<typeof comparisonAnswer>;
+/** Of one run with the baseline. */
+export type RunComparison = Comparison["comparisons"][number];
+export type ComparedExamples = z.infer<typeof comparedExamplesAnswer>;
+/** An example in one of the runs. */
+export type ExampleCell = NonNullable<ComparedExamples["examples"][number][number]>;
 export type EnvironmentList = z.infer<typeof environmentList>;
 export type ListedEnvironment = EnvironmentList["data"][number];
 export type DescribedEnvironment = z.infer<typeof environment>;

@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { ENVIRONMENTS, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
+import { COMPARE, ENVIRONMENTS, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -28,4 +28,5 @@ export const PAGES: readonly DashboardPage[] = [
     place: { name: "Schedules", key: "s" },
   },
   { path: `${SCHEDULES}/:name`, component: lazy(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
+  { path: COMPARE, component: lazy(() => import("./compare/compare-page.tsx").then((module) => module.ComparePage)), place: { name: "Compare", key: "c" } },
 ];

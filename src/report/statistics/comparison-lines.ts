@@ -7,7 +7,8 @@ import { markdownCell, markdownTable } from "../text/markdown-table.ts";
 import { singleLine } from "../text/printable.ts";
 import { intervalText, observedText } from "./uncertainty.ts";
 
-const TESTS: Readonly<Record<TestMethod, string>> = { mcnemar: "McNemar, exact", sign_flips: "sign flips", t: "paired t", welch: "Welch's t" };
+/** What a p value is by. */
+export const TESTS: Readonly<Record<TestMethod, string>> = { mcnemar: "McNemar, exact", sign_flips: "sign flips", t: "paired t", welch: "Welch's t" };
 
 const COLUMNS: readonly Column[] = [
   { title: "metric", flexible: true },
@@ -22,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** `0.006`, `1.2e-32`. */
-function probability(p: number | null): string {
+export function probability(p: number | null): string {
   if (p === null) return "-";
   return p < 0.001 && p > 0 ? p.toExponential(1) : fixed(p, 3);
 }
@@ -75,7 +76,13 @@ export function comparisonMarkdown({ baseline, cluster_by, comparisons }: Compar
   ]);
 }
 
-function factLines({ paired, joined, only_baseline, only_candidate, differing, unscored, warnings }: RunComparison): readonly string[] {
+function factLines(comparison: RunComparison): readonly string[] {
+  const { paired, warnings } = comparison;
+  return [...(paired ? [`joined: ${joinedText(comparison)}`] : []), ...warnings.map((warning) => `warning: ${singleLine(warning)}`)];
+}
+
+/** How many examples were held against each other, and what became of the others. */
+export function joinedText({ joined, only_baseline, only_candidate, differing, unscored }: RunComparison): string {
   const left = [
     [only_baseline, "only in the baseline"],
     [only_candidate, "only in the candidate"],
@@ -83,17 +90,14 @@ function factLines({ paired, joined, only_baseline, only_candidate, differing, u
     [unscored, "without a score"],
   ] as const;
   const others = left.flatMap(([count, what]) => (count === 0 ? [] : [`${thousands(count)} ${what}`]));
-  return [
-    ...(paired ? [`joined: ${[`${thousands(joined)} examples`, ...others].join(", ")}`] : []),
-    ...warnings.map((warning) => `warning: ${singleLine(warning)}`),
-  ];
+  return [`${thousands(joined)} examples`, ...others].join(", ");
 }
 
 /** What was observed where examples share something. */
 export const groupsText = (clusters: number, key: string): string => `over ${observedText(clusters, key)}, whose examples count as one observation each`;
 
 /** What the numbers of the first metric, which is the reward, are worth. */
-function meaningLines({ metrics, paired, worse, better, equal }: RunComparison, clusterBy: string | undefined): readonly string[] {
+export function meaningLines({ metrics, paired, worse, better, equal }: RunComparison, clusterBy: string | undefined): readonly string[] {
   const [reward] = metrics;
   if (reward === undefined) return ["Nothing was scored in both."];
   const { correlation, unpaired_stderr, stderr, pairing_gain, detectable, clusters } = reward;

@@ -112,7 +112,9 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("x");
       await page.getByText("2 runs chosen").waitFor();
-      expect(await page.locator(".chosen code").textContent()).toMatch(/^npx edgewise compare [0-9a-f]{8} [0-9a-f]{8}$/);
+      expect(await page.getByRole("link", { name: "Compare", exact: true }).last().getAttribute("href")).toMatch(
+        /^\/dashboard\/compare\?runs=[0-9a-f]{8}%2C[0-9a-f]{8}$/,
+      );
       expect(new URL(page.url()).searchParams.get("chosen")?.split(",")).toHaveLength(2);
       await page.keyboard.press("Shift+G");
       expect(await focused()).toBe("watched");

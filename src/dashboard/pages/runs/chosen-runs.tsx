@@ -1,4 +1,7 @@
-import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { COMPARE } from "../../address/links.ts";
+import { useDashboard } from "../../context.ts";
+import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import type { RunsQuery } from "./runs-query.ts";
 
 interface ChosenRunsProps {
@@ -8,10 +11,17 @@ interface ChosenRunsProps {
 
 /** Runs that are chosen to be compared: the first is what the others are held against. */
 export function ChosenRuns({ query, go }: ChosenRunsProps) {
-  const [copied, setCopied] = useState(false);
+  const { link } = useDashboard();
+  const { route } = useLocation();
   const { chosen } = query;
+  const address = link(COMPARE, { runs: chosen.join(",") });
+  const compare = (): boolean => {
+    if (chosen.length < 2) return false;
+    route(address);
+    return true;
+  };
+  useShortcuts([{ keys: ["c"], does: "Compare the chosen runs", run: compare }]);
   if (chosen.length === 0) return null;
-  const command = `npx edgewise compare ${chosen.join(" ")}`;
   return (
     <section class="chosen" aria-label="Chosen runs">
       <p role="status">
@@ -19,20 +29,9 @@ export function ChosenRuns({ query, go }: ChosenRunsProps) {
         {chosen.length === 1 ? "Choose another one to compare them." : null}
       </p>
       {chosen.length > 1 ? (
-        <p>
-          <code>{command}</code>{" "}
-          <button
-            type="button"
-            onClick={() =>
-              void navigator.clipboard.writeText(command).then(
-                () => setCopied(true),
-                () => setCopied(false),
-              )
-            }
-          >
-            {copied ? "Copied" : "Copy"}
-          </button>
-        </p>
+        <a class="button" href={address} title="Compare (c)">
+          Compare
+        </a>
       ) : null}
       <button type="button" class="quiet" onClick={() => go({ ...query, chosen: [] })}>
         Choose none

@@ -1,0 +1,53 @@
+import "./compare.css";
+import { useEffect, useMemo } from "preact/hooks";
+import { useLocation } from "preact-iso/router";
+import { COMPARE } from "../../address/links.ts";
+import { useDashboard } from "../../context.ts";
+import { CopyButton } from "../../design/copy/copy-button.tsx";
+import { PageTitle } from "../../frame/page-title.tsx";
+import { AddRun } from "./add-run.tsx";
+import { type Go, addressOf, commandOf, compareQueryOf } from "./compare-query.ts";
+import { CompareStore } from "./compare-store.ts";
+import { ComparedRuns } from "./compared-runs.tsx";
+import { Examples } from "./examples.tsx";
+import { Joined } from "./joined.tsx";
+import { MetricTable } from "./metric-table.tsx";
+import { NotCompared } from "./not-compared.tsx";
+
+/** Runs held against a baseline, example by example: how sure the difference is, and where it comes from. */
+export function ComparePage() {
+  const { api, link } = useDashboard();
+  const { query: given, route } = useLocation();
+  const query = compareQueryOf(given);
+  const store = useMemo(() => new CompareStore(api), [api]);
+  useEffect(() => () => store.close(), [store]);
+  useEffect(() => store.show(query));
+  // Other runs or rules are another comparison, which one can go back from; what is looked at in it is one view that changes.
+  const go: Go = (next, replaces = true) => route(link(COMPARE, addressOf(next)), replaces);
+  const comparison = store.comparison.value;
+  const compared = comparison?.comparisons[query.against - 1] ?? null;
+  const isEnough = query.runs.length > 1;
+  return (
+    <div class="compare">
+      <div class="page-head">
+        <PageTitle title="Compare" />
+        {isEnough ? (
+          <p class="compare-command">
+            <code>{commandOf(query)}</code> <CopyButton text={commandOf(query)} name="Copy the command" />
+          </p>
+        ) : null}
+      </div>
+      <ComparedRuns query={query} store={store} go={go} />
+      <AddRun query={query} store={store} go={go} />
+      {isEnough && comparison === null && store.problem.value === null ? <p role="status">Comparing…</p> : null}
+      {store.problem.value === null ? null : <NotCompared query={query} problem={store.problem.value} store={store} go={go} />}
+      {comparison === null || compared === null ? null : (
+        <>
+          <Joined comparison={compared} clusterBy={comparison.cluster_by} query={query} go={go} />
+          <MetricTable comparison={compared} query={query} go={go} />
+          <Examples query={query} store={store} go={go} metrics={compared.metrics.map(({ metric }) => metric)} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { batch, signal } from "@preact/signals";
+import type { ComparedExamples, Comparison, ListedEvaluation } from "../../api/answers.ts";
+import type { Api, Asked } from "../../api/ask.ts";
+import { isPassing, type Problem } from "../../api/problem.ts";
+import { type CompareQuery, comparisonQuestionOf, examplesQuestionOf, PAGE_EXAMPLES } from "./compare-query.ts";
+
+/** What a run is called and how it stands, or why that is not known. */
+export type Face = Asked<Pick<ListedEvaluation, "evaluation_id" | "name" | "model_name" | "status" | "environment_names">>;
+
+/** After a look that failed and may go well later. */
+const FAILED_MS = 5_000;
+
+/** The comparison of one view: what its runs are, its numbers, and a page of its examples. */
+export class CompareStore {
+  readonly faces = signal<ReadonlyMap<string, Face>>(new Map());
+  /** Null until the first answer; of the view before until the answer of this one. */
+  readonly comparison = signal<Comparison | null>(null);
+  readonly examples = signal<ComparedExamples | null>(null);
+  /** Why there is no comparison of this view. */
+  readonly problem = signal<Problem | null>(null);
+  readonly examplesProblem = signal<Problem | null>(null);
+  readonly isLoading = signal(false);
+
+  readonly #api: Api;
+  readonly #asked: Record<"comparison" | "examples", { readonly key: string; readonly abort: AbortController } | null> = { comparison: null, examples: null };
+  readonly #closed = new AbortController();
+  #query: CompareQuery | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** Shows another view. What is shown stays until the answer is there. */
+  show(query: CompareQuery): void {
+    this.#query = query;
+    for (const id of query.runs) if (!this.faces.value.has(id)) void this.#look(id);
+    void this.#compare(query);
+    void this.#list(query);
+  }
+
+  /** Asks again for what could not be had. */
+  again(): void {
+    this.#asked.comparison = null;
+    this.#asked.examples = null;
+    const known = [...this.faces.value].filter(([, face]) => face.ok);
+    // A run that goes on may have settled meanwhile.
+    this.faces.value = new Map(known.filter(([, face]) => face.ok && face.value.status === "COMPLETED"));
+    if (this.#query !== null) this.show(this.#query);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#closed.abort();
+    this.#asked.comparison?.abort.abort();
+    this.#asked.examples?.abort.abort();
+  }
+
+  /** A part of the examples that is not the page which is shown. */
+  async part(query: CompareQuery, offset: number, limit: number): Promise<Asked<ComparedExamples>> {
+    const body = examplesQuestionOf(query, { offset, limit }) ?? {};
+    return await this.#api.ask<ComparedExamples>("/comparisons/examples", { method: "POST", body, signal: this.#closed.signal });
+  }
+
+  async #look(id: string): Promise<void> {
+    try {
+      const face: Face = await this.#api.ask(`/evaluations/${id}`, { signal: this.#closed.signal });
+      this.faces.value = new Map(this.faces.value).set(id, face);
+    } catch {
+      // The page is left.
+    }
+  }
+
+  async #compare(query: CompareQuery): Promise<void> {
+    const question = comparisonQuestionOf(query);
+    const answer = await this.#once<Comparison>("comparison", "/comparisons", question);
+    if (answer === null) return;
+    batch(() => {
+      this.isLoading.value = false;
+      this.problem.value = answer.ok ? null : answer.problem;
+      this.comparison.value = answer.ok ? answer.value : null;
+    });
+    this.#tryLater(answer);
+  }
+
+  async #list(query: CompareQuery): Promise<void> {
+    const question = examplesQuestionOf(query, { offset: (query.page - 1) * PAGE_EXAMPLES, limit: PAGE_EXAMPLES });
+    const answer = await this.#once<ComparedExamples>("examples", "/comparisons/examples", question);
+    if (answer === null) return;
+    batch(() => {
+      this.examplesProblem.value = answer.ok ? null : answer.problem;
+      this.examples.value = answer.ok ? answer.value : null;
+    });
+    this.#tryLater(answer);
+  }
+
+  /** Null: it was asked already, there is nothing to ask, or something else is asked since. */
+  async #once<T>(which: "comparison" | "examples", path: string, question: Readonly<Record<string, unknown>> | null): Promise<Asked<T> | null> {
+    const key = JSON.stringify(question);
+    if (this.#asked[which]?.key === key) return null;
+    this.#asked[which]?.abort.abort();
+    const abort = new AbortController();
+    this.#asked[which] = { key, abort };
+    if (question === null) {
+      batch(() => {
+        this[which].value = null;
+        (which === "comparison" ? this.problem : this.examplesProblem).value = null;
+      });
+      return null;
+    }
+    if (which === "comparison") this.isLoading.value = true;
+    try {
+      return await this.#api.ask<T>(path, { method: "POST", body: question, signal: abort.signal });
+    } catch {
+      return null;
+    }
+  }
+
+  #tryLater(answer: Asked<unknown>): void {
+    if (answer.ok || !isPassing(answer.problem)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.again(), FAILED_MS);
+  }
+}

@@ -1,0 +1,62 @@
+import { signal } from "@preact/signals";
+import type { Api, Asked } from "../../../api/ask.ts";
+
+/** A row of results.jsonl, of any program. */
+export type Row = Readonly<Record<string, unknown>>;
+
+interface Samples {
+  readonly samples: readonly Row[];
+}
+
+/** Rows that are kept: those of the last examples that somebody looked at. */
+const MOST_KEPT = 20;
+
+const keyOf = (run: string, number: number): string => `${run} ${number}`;
+
+/** Rows of runs by their numbers, from 1. */
+export class RowsStore {
+  readonly #rows = signal<ReadonlyMap<string, Asked<Row | null>>>(new Map());
+  readonly #api: Api;
+  readonly #closed = new AbortController();
+  readonly #asked = new Set<string>();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** Null while it is on its way. Its value is null where the run has no such row. */
+  row(run: string, number: number): Asked<Row | null> | null {
+    return this.#rows.value.get(keyOf(run, number)) ?? null;
+  }
+
+  want(run: string, number: number): void {
+    const key = keyOf(run, number);
+    if (this.#asked.has(key)) return;
+    this.#asked.add(key);
+    void this.#load(key, run, number);
+  }
+
+  again(run: string, number: number): void {
+    this.#asked.delete(keyOf(run, number));
+    this.want(run, number);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #load(key: string, run: string, number: number): Promise<void> {
+    try {
+      const answer = await this.#api.ask<Samples>(`/evaluations/${run}/samples`, { query: { page: number, limit: 1 }, signal: this.#closed.signal });
+      const rows = new Map(this.#rows.value).set(key, answer.ok ? { ok: true, value: answer.value.samples[0] ?? null } : answer);
+      for (const oldest of rows.keys()) {
+        if (rows.size <= MOST_KEPT) break;
+        rows.delete(oldest);
+        this.#asked.delete(oldest);
+      }
+      this.#rows.value = rows;
+    } catch {
+      // The page is left.
+    }
+  }
+}

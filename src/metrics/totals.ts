@@ -50,7 +50,7 @@ export const addUnit = (totals: Totals, rollouts: readonly RolloutSummary[]): To
 /** Totals without a unit that was added before, with the same rollouts. */
 export const removeUnit = (totals: Totals, rollouts: readonly RolloutSummary[]): Totals => shifted(totals, rollouts, -1);
 
-export const erroredRollouts = (totals: Totals): number => Object.values(totals.errors).reduce((sum, count) => sum + count, 0);
+export const erroredRollouts = (totals: Pick<Totals, "errors">): number => Object.values(totals.errors).reduce((sum, count) => sum + count, 0);
 
 /** Mean reward over all rows, errored ones included; null where there is no other: then nothing was scored. */
 export const averageReward = (totals: Totals): number | null => (totals.rollouts === erroredRollouts(totals) ? null : totals.reward_sum / totals.rollouts);

@@ -33,6 +33,7 @@ dashboard.get("/", async (c) => {
 });
 
 dashboard.get("/evaluations/:id", async (c) => {
+  if (isBuilt(c)) return drawn(c);
   const view = await viewOf(c);
   const log = await readRun(c, (run) => run.logTail(PAGE_LOG_LINES));
   return answerPage(runPage(view, log ?? [], { signedIn: await signedInBy(c) }));

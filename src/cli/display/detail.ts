@@ -9,11 +9,12 @@ import { cachedText } from "../../report/text/cache-text.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
-import { costSoFar, endingText, inFlightText, isEnding, timeOfDay, waitingText, waitOf } from "./progress.ts";
+import { costSoFar, endingText, inFlightText, isEnding, timeOfDay, waitingText } from "../../report/progress/standing-text.ts";
+import { waitOf } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
-import { finishedRollouts, openRollouts } from "./speed.ts";
+import { finishedRollouts, openRollouts } from "../../report/progress/speed.ts";
 
 export interface DetailOptions {
   readonly columns: number;

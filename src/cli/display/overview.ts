@@ -5,7 +5,7 @@ import { textWidth } from "../../report/text/text-width.ts";
 import { fitted, type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { clamp } from "../terminal/scroll.ts";
 import type { RunView } from "./run-view.ts";
-import { finishedRollouts } from "./speed.ts";
+import { finishedRollouts } from "../../report/progress/speed.ts";
 
 /** From this share of errored rollouts on they are shown in red. */
 export const MANY_ERRORS = 0.1;

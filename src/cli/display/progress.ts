@@ -1,5 +1,4 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
-import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
 import { batchWaitText } from "../../report/text/batch-text.ts";
 import { cachedText } from "../../report/text/cache-text.ts";
@@ -8,7 +7,8 @@ import { dollarsText } from "../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
-import { finishedRollouts, openRollouts, Speed } from "./speed.ts";
+import { finishedRollouts, openRollouts, Speed } from "../../report/progress/speed.ts";
+import { costSoFar, endingText, inFlightText, isEnding, timeOfDay, waitingText } from "../../report/progress/standing-text.ts";
 
 export interface ProgressOptions {
   /** Writes a line. */
@@ -127,41 +127,9 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   return parts.join(" · ");
 }
 
-/** `$0.1234 of $5.00`, with a + where it is not of all rollouts; null where it is of none. `most`: what the run may spend, where it has a budget. */
-export function costSoFar(cost: RunState["cost"], most?: number): string | null {
-  if (cost === undefined || cost === null) return null;
-  return `${dollarsText(cost.total_usd)}${(cost.unpriced_rollouts ?? 0) > 0 ? "+" : ""}${most === undefined ? "" : ` of ${dollarsText(most)}`}`;
-}
-
-/** Its status is final, and its results are not there yet. */
-export const isEnding = ({ phase }: Pick<RunState, "phase">): boolean => phase === "draining" || phase === "finalising";
-
-export const endingText = ({ scoring_until }: Pick<RunState, "scoring_until">): string =>
-  scoring_until === undefined ? "writing the results" : `scoring what is generated, until ${timeOfDay(scoring_until)} at most`;
-
 /** What the run waits for; null when for nothing. */
 export const waitOf = (state: RunState): string | null => waitText(state, timeOfDay);
 
 /** A request that takes longer is worth a word in a line that is short of room. */
 const OLD_MS = 10_000;
 const isOld = ({ oldest_ms = 0 }: Vitals): boolean => oldest_ms >= OLD_MS;
-
-/** With the age of the oldest, where that is a second and more. */
-export function inFlightText({ in_flight, oldest_ms = 0 }: Vitals): string {
-  const age = in_flight === 0 || oldest_ms < 1000 ? "" : `, the oldest ${formatSeconds(Math.floor(oldest_ms / 1000))}`;
-  return `${in_flight} in flight${age}`;
-}
-
-/** Requests that wait for the endpoint, and for what; null where none does and it did not ask to be left alone. `clock`: Unix milliseconds now. */
-export function waitingText({ waiting, paused_until, limited }: Vitals, clock: number): string | null {
-  const until = paused_until !== null && paused_until > clock ? ` until ${timeOfDay(paused_until)}` : "";
-  if (waiting === 0) return until === "" ? null : `rate limit${until}`;
-  const limit = limited === undefined ? "the rate limit" : singleLine(boundText(limited));
-  return `${waiting} ${waiting === 1 ? "request waits" : "requests wait"} for ${limit}${until}`;
-}
-
-/** Local time, HH:MM:SS. */
-export function timeOfDay(unixMs: number): string {
-  const date = new Date(unixMs);
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
-}

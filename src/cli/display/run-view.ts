@@ -1,7 +1,7 @@
 /** What the display knows about one evaluation of a command: who it is, where it stands, what it said. */
 import type { RunMetadata } from "../../report/metadata.ts";
 import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
-import { Speed } from "./speed.ts";
+import { Speed } from "../../report/progress/speed.ts";
 import { LogTail } from "./log-tail.ts";
 
 /** The numbers that states do not carry. */

@@ -1,7 +1,8 @@
 /** What a terminal shows while the runs of a command go on. */
 import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
-import { finishedRollouts } from "./speed.ts";
-import { Progress, type ProgressOptions, progressText, toldLine, waitingText, waitOf } from "./progress.ts";
+import { finishedRollouts } from "../../report/progress/speed.ts";
+import { waitingText } from "../../report/progress/standing-text.ts";
+import { Progress, type ProgressOptions, progressText, toldLine, waitOf } from "./progress.ts";
 
 /** What is told about one run. */
 export interface RunProgress {

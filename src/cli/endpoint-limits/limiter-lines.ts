@@ -6,7 +6,7 @@ import { LIMIT_KINDS, type LimitKind } from "../../endpoint-limits/limit-kinds.t
 import { columnLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
-import { timeOfDay } from "../display/progress.ts";
+import { timeOfDay } from "../../report/progress/standing-text.ts";
 import type { GivenAnswer, LimiterUser, LimitField, ShownLimiter } from "./limiter-answer.ts";
 
 /** Limiters, and limits that are given, as a terminal shows them. */

@@ -4,7 +4,7 @@ import { fixed, formatSeconds, thousands } from "../../report/text/format.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
-import { costSoFar } from "../display/progress.ts";
+import { costSoFar } from "../../report/progress/standing-text.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 
 export interface SummaryRow {

@@ -3,8 +3,8 @@ import type { Viewer } from "../viewer.ts";
 /** Addresses of pages. Every view has one, and whoever opens it sees the same. */
 
 export const RUNS = "/dashboard/";
-/** Links that are followed without loading a page anew: those of pages that are drawn here. Files, and the plain page of a run, the service sends. */
-export const DRAWN_HERE = /^\/dashboard(?:\/(?!assets\/|evaluations\/[^/?]*(?:\?|$)|evaluations\/[^/]+\/files\/)[^?]*)?(?:\?|$)/;
+/** Links that are followed without loading a page anew: those of pages that are drawn here. Files the service sends. */
+export const DRAWN_HERE = /^\/dashboard(?:\/(?!assets\/|evaluations\/[^/]+\/files\/)[^?]*)?(?:\?|$)/;
 
 export type Link = (path: string, query?: Readonly<Record<string, string>>) => string;
 
@@ -16,6 +16,8 @@ export const linkOf =
     return all.size === 0 ? path : `${path}?${all}`;
   };
 
+/** As the router has it. */
+export const RUN_PATH = "/dashboard/evaluations/:id";
 export const runAddress = (id: string): string => `/dashboard/evaluations/${encodeURIComponent(id)}`;
 export const samplesAddress = (id: string): string => `${runAddress(id)}/samples`;
 export const SAMPLES_PATH = "/dashboard/evaluations/:id/samples";

@@ -1,9 +1,15 @@
 import { useEffect } from "preact/hooks";
 
+interface PageTitleProps {
+  readonly title: string;
+  /** What the browser's tab is called, where that is more than the heading says. */
+  readonly tab?: string;
+}
+
 /** The heading of a page, which its tab is called after too. */
-export function PageTitle({ title }: { readonly title: string }) {
+export function PageTitle({ title, tab = title }: PageTitleProps) {
   useEffect(() => {
-    document.title = `${title} · Edgewise`;
-  }, [title]);
+    document.title = `${tab} · Edgewise`;
+  }, [tab]);
   return <h1>{title}</h1>;
 }

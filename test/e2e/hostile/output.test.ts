@@ -35,17 +35,23 @@ async function look(window: Browser, path: string): Promise<{ readonly dom: stri
   return { dom: (await page.evaluate<string>("document.documentElement.outerHTML")).replace(SIGN_OUT, ""), console: page.console };
 }
 
-/** Rows of the list as they are drawn, without the boxes that choose them. */
-async function lookAtList(window: Browser): Promise<{ readonly dom: string; readonly console: readonly string[] }> {
-  const page = await window.open(`${url}/dashboard/`);
+/** Where who has the link reads the run, on a plain page. */
+async function sharedPath(): Promise<string> {
+  const shared = await fetch(`${url}/api/v1/evaluations/${id}/link`, { method: "PUT", headers: { authorization: `Bearer ${TOKEN}` } });
+  return new URL(((await shared.json()) as { link: string }).link).pathname;
+}
+
+/** A part of a page as the dashboard draws it, without the boxes that choose rows. */
+async function lookAt(window: Browser, path: string, part: string): Promise<{ readonly dom: string; readonly console: readonly string[] }> {
+  const page = await window.open(`${url}/dashboard/${path}`);
   let dom = "";
   await until(
     async () => {
-      dom = await page.evaluate<string>("document.querySelector('tbody')?.outerHTML ?? ''");
+      dom = await page.evaluate<string>(`document.querySelector('${part}')?.outerHTML ?? ''`);
       return dom !== "";
     },
     30_000,
-    () => "the list of runs",
+    () => `${part} of ${path}`,
   );
   return { dom: dom.replaceAll(/<input type="checkbox"[^>]*>/g, ""), console: page.console };
 }
@@ -142,9 +148,15 @@ describe("what a model writes", () => {
   it.skipIf(browser === null)(`runs nowhere in a browser ${NEEDS_BROWSER}`, { timeout: 180_000 }, async () => {
     if (browser === null) return;
     const window = await signedIn(browser);
-    const page = `/dashboard/evaluations/${id}`;
-    const [opened, log, list] = [await look(window, page), await look(window, `${page}/files/eval.log`), await lookAtList(window)];
+    const page = await sharedPath();
+    const [opened, log, list] = [await look(window, page), await look(window, `${page}/files/eval.log`), await lookAt(window, "", "tbody")];
+    const drawn = [await lookAt(window, `evaluations/${id}?tab=errors`, ".run-head"), await lookAt(window, `evaluations/${id}?tab=log`, ".log ol")];
     await window.close();
+    for (const each of drawn) {
+      expect(each.console).toEqual([]);
+      expect(each.dom).not.toMatch(MARKUP);
+      expect(each.dom).toContain("&lt;script&gt;");
+    }
     expect(opened.console).toEqual([]);
     expect(opened.dom).toContain('<title>&lt;script&gt;document.title="owned"&lt;/script&gt;: COMPLETED</title>');
     expect(opened.dom).toContain("&lt;img src=x onerror=");
@@ -178,7 +190,7 @@ describe("what a model writes", () => {
       const window = await signedIn(browser);
       try {
         const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
-        const page = await window.open(`${url}/dashboard/evaluations/${id}`);
+        const page = await window.open(url + (await sharedPath()));
         const outcome = await page.evaluate<{ title: string; sent: string; colour: string }>(`(async () => {
         const place = document.createElement("div");
         place.innerHTML = ${JSON.stringify(`<img src='${away}' onerror='${MARK}'><svg onload='${MARK}'></svg><iframe srcdoc="<script>parent.${MARK.replaceAll('"', "'")}</script>"></iframe><style>body{color:rgb(1,2,3)}</style><link rel=stylesheet href='${away}'><form id=f action='${away}'></form><a id=a href='javascript:${MARK}'>x</a>`)};
@@ -219,7 +231,7 @@ describe("what a model writes", () => {
       const page = await window.open(`http://localhost:${(server.address() as AddressInfo).port}/`);
       await page.evaluate(`document.querySelector("a").click()`);
       await until(
-        async () => (await page.evaluate<string>("document.title").catch(() => "")).endsWith(": COMPLETED"),
+        async () => (await page.evaluate<string>("document.title").catch(() => "")).endsWith(": Completed · Edgewise"),
         30_000,
         () => "the page of the run",
       );

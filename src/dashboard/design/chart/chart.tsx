@@ -61,7 +61,14 @@ export function Chart({ title, says, plot, height = "usual", onPick }: ChartProp
       </figcaption>
       {failed ? <p role="status">The picture could not be loaded; its numbers are in the table.</p> : null}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: by keys the rows of the table lead where points do */}
-      <div class="chart-place" ref={place} role="img" aria-label={`${title}. ${says}`} onClick={() => (row === null ? undefined : onPick?.(row))} />
+      <div
+        class="chart-place"
+        hidden={failed}
+        ref={place}
+        role="img"
+        aria-label={`${title}. ${says}`}
+        onClick={() => (row === null ? undefined : onPick?.(row))}
+      />
       <p class="chart-said" aria-hidden="true">
         {row === null ? "" : rowText(plot, row)}
       </p>

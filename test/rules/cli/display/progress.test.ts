@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunState } from "../../../../src/cli/connection/api-types.ts";
 import { Progress, progressText } from "../../../../src/cli/display/progress.ts";
 import type { Limited } from "../../../../src/endpoint-limits/bound.ts";
-import { Speed } from "../../../../src/cli/display/speed.ts";
+import { Speed } from "../../../../src/report/progress/speed.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({
   run_id: "1a2b3c4d",

@@ -1,5 +1,11 @@
-import { waitText } from "../../report/text/code-text.ts";
-import type { RunState } from "../connection/api-types.ts";
+import { type Waits, waitText } from "../text/code-text.ts";
+
+/** What is read of a run's state. */
+export interface CountedRun extends Waits {
+  readonly done_rollouts: number;
+  readonly total_rollouts: number;
+  readonly finished_rollouts?: number;
+}
 
 /** Time over which the speed is measured. */
 const SPEED_MS = 30_000;
@@ -20,7 +26,7 @@ export class Speed {
   #samples: Sample[] = [];
 
   /** `at`: milliseconds that only go forward. */
-  note(state: RunState, at: number): void {
+  note(state: CountedRun, at: number): void {
     // Nothing begins: what is left takes as long as somebody likes, and the wait is no time that rollouts take.
     if (waitText(state, String) !== null) {
       this.#samples = [];
@@ -38,8 +44,15 @@ export class Speed {
     this.#samples.push({ at, finished });
   }
 
+  /** Rollouts a minute of late; null = unknown. */
+  perMinute(): number | null {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (first === undefined || last === undefined || last.finished <= first.finished) return null;
+    return ((last.finished - first.finished) * 60_000) / (last.at - first.at);
+  }
+
   /** Null = unknown, as while the run waits or is paused, or when it takes longer than was estimated. */
-  remainingMs({ total_rollouts }: RunState, now: number): number | null {
+  remainingMs({ total_rollouts }: CountedRun, now: number): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     if (first === undefined || last === undefined || last.finished <= first.finished || total_rollouts === 0) return null;
     const estimate = ((total_rollouts - last.finished) * (last.at - first.at)) / (last.finished - first.finished);
@@ -49,8 +62,8 @@ export class Speed {
 }
 
 /** Rollouts that are done, and those that have finished while others of their example are still under way. */
-export const finishedRollouts = ({ done_rollouts, finished_rollouts, total_rollouts }: RunState): number =>
+export const finishedRollouts = ({ done_rollouts, finished_rollouts, total_rollouts }: CountedRun): number =>
   Math.min(total_rollouts, Math.max(done_rollouts, finished_rollouts ?? 0));
 
 /** Those of them that no number counts yet: their examples are not complete. */
-export const openRollouts = (state: RunState): number => Math.max(0, finishedRollouts(state) - state.done_rollouts);
+export const openRollouts = (state: CountedRun): number => Math.max(0, finishedRollouts(state) - state.done_rollouts);

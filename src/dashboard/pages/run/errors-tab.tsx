@@ -1,0 +1,78 @@
+import { thousands } from "../../../report/text/format.ts";
+import { printable } from "../../../report/text/printable.ts";
+import { rolloutAddress, samplesAddress } from "../../address/links.ts";
+import type { ErrorGroups, Evaluation } from "../../api/run-answers.ts";
+import { useDashboard } from "../../context.ts";
+import { Notice } from "../../design/notice.tsx";
+import { usePolled } from "../../live/use-polled.ts";
+import { PartFailure } from "./part-failure.tsx";
+
+type Group = ErrorGroups["errors"][number];
+
+/** Errors by code: how many, what helps, and the first one of each. */
+export function ErrorsTab({ run }: { readonly run: Evaluation }) {
+  const { link } = useDashboard();
+  const { evaluation_id: id, edgewise } = run;
+  const polled = usePolled<ErrorGroups>(`/evaluations/${id}/errors`, JSON.stringify([edgewise.seq, edgewise.errors]));
+  const groups = polled.value.value;
+  if (groups === null) return <PartFailure what="Errors" polled={polled} />;
+  if (groups.errors.length === 0)
+    return (
+      <Notice role="status" tone="plain" title="No rollout ended in an error.">
+        {edgewise.vitals.retries > 0 ? <p>{`${thousands(edgewise.vitals.retries)} requests were sent again.`}</p> : null}
+      </Notice>
+    );
+  return (
+    <>
+      <p>
+        An error is no score of 0: what the rollouts might have scored is told as a range. <a href={link(samplesAddress(id))}>All samples</a>
+      </p>
+      <div class="scrolled">
+        <table class="error-table">
+          <caption class="visually-hidden">Errors by code</caption>
+          <thead>
+            <tr>
+              <th scope="col">Error</th>
+              <th scope="col">Rollouts</th>
+              <th scope="col">First example</th>
+              <th scope="col">What it says</th>
+            </tr>
+          </thead>
+          <tbody>
+            {groups.errors.map((group) => (
+              <ErrorRow key={group.code} id={id} group={group} all={groups.rollouts} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function ErrorRow({ id, group: { code, count, category, resumable, first }, all }: { readonly id: string; readonly group: Group; readonly all: number }) {
+  const { link } = useDashboard();
+  return (
+    <tr>
+      <th scope="row">
+        <code>{code}</code>
+        <small>
+          {category}; {resumable ? "a resume makes these again" : "a resume does not draw these again"}
+        </small>
+      </th>
+      <td class="number">
+        {thousands(count)}
+        <small>of {thousands(all)}</small>
+      </td>
+      <td>
+        {first === null ? (
+          "not known yet"
+        ) : (
+          <a data-item href={link(rolloutAddress(id, first.example, first.rollout))}>
+            {`Example ${printable(String(first.example_id ?? first.example))}, attempt ${first.rollout + 1}`}
+          </a>
+        )}
+      </td>
+      <td class="error-message">{first === null ? "" : first.message === null ? "Its row cannot be read." : printable(first.message)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Evaluation } from "../../api/run-answers.ts";
+import { runAddress } from "../../address/links.ts";
+import { useDashboard } from "../../context.ts";
+import { CopyButton } from "../../design/copy/copy-button.tsx";
+
+const FILES = [
+  { name: "results.jsonl", says: "a row for each rollout, as the verifiers library writes it", isLast: true },
+  { name: "metadata.json", says: "settings and numbers", isLast: false },
+  { name: "eval.log", says: "what happened", isLast: false },
+] as const;
+
+/** The files of the run's results folder. */
+export function FilesTab({ run: { evaluation_id: id, edgewise } }: { readonly run: Evaluation }) {
+  const { link } = useDashboard();
+  const command = `npx edgewise export ${id}`;
+  return (
+    <>
+      <ul class="files">
+        {FILES.map(({ name, says, isLast }) => (
+          <li key={name}>
+            {isLast && !edgewise.settled ? (
+              <span>{name}</span>
+            ) : (
+              <a data-item href={link(`${runAddress(id)}/files/${name}`)} download={name}>
+                {name}
+              </a>
+            )}
+            <small>
+              {says}
+              {isLast && !edgewise.settled ? "; when the run is over" : ""}
+            </small>
+          </li>
+        ))}
+      </ul>
+      <p>
+        As Parquet, CSV or JSON Lines, in a terminal: <code>{command}</code> <CopyButton text={command} name="Copy" />
+      </p>
+    </>
+  );
+}

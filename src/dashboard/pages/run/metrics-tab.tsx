@@ -1,0 +1,57 @@
+import { panelNumber, thousands } from "../../../report/text/format.ts";
+import { singleLine } from "../../../report/text/printable.ts";
+import { intervalText } from "../../../report/statistics/uncertainty.ts";
+import type { Evaluation } from "../../api/run-answers.ts";
+import { DistributionChart } from "./distribution-chart.tsx";
+import { REWARD, type RunQuery } from "./run-query.ts";
+
+interface MetricsTabProps {
+  readonly run: Evaluation;
+  readonly query: RunQuery;
+  readonly go: (next: RunQuery) => void;
+}
+
+/** Every metric with its mean and interval; the distribution of the one that is picked. */
+export function MetricsTab({ run, query, go }: MetricsTabProps) {
+  const { metrics, edgewise, metadata } = run;
+  const { metric_estimates: estimates = {}, reward, reward_ci95, n_clusters, settled } = edgewise;
+  const names = Object.keys(metrics.metrics ?? {});
+  const weights = metadata.reward_weights ?? {};
+  const shown = query.metric === REWARD || names.includes(query.metric) ? query.metric : REWARD;
+  const row = (name: string, label: string, mean: number | null, interval: readonly [number, number] | null, n: number | undefined) => (
+    <tr key={name} class={name === shown ? "is-chosen" : undefined}>
+      <th scope="row">
+        <button type="button" class="picks" data-item aria-pressed={name === shown} onClick={() => go({ ...query, metric: name })}>
+          {label}
+        </button>
+      </th>
+      <td class="number">{mean === null ? "–" : panelNumber(mean)}</td>
+      <td class="number">{interval === null ? (settled ? "none" : "when the run is over") : intervalText(interval)}</td>
+      <td class="number">{n === undefined ? "" : thousands(n)}</td>
+      <td class="number">{weights[name] === undefined ? "" : panelNumber(weights[name])}</td>
+    </tr>
+  );
+  return (
+    <div class="run-columns">
+      <div class="scrolled">
+        <table class="metrics-table">
+          <caption class="visually-hidden">Metrics</caption>
+          <thead>
+            <tr>
+              <th scope="col">Metric</th>
+              <th scope="col">Mean</th>
+              <th scope="col">95 % interval</th>
+              <th scope="col">{edgewise.cluster_by === undefined ? "Examples" : `Values of ${singleLine(edgewise.cluster_by)}`}</th>
+              <th scope="col">Weight</th>
+            </tr>
+          </thead>
+          <tbody>
+            {row(REWARD, "reward", reward, reward_ci95, n_clusters)}
+            {names.map((name) => row(name, singleLine(name), metrics.metrics?.[name] ?? null, estimates[name]?.ci95 ?? null, estimates[name]?.n))}
+          </tbody>
+        </table>
+      </div>
+      <DistributionChart key={shown} run={run} metric={shown} />
+    </div>
+  );
+}

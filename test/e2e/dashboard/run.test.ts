@@ -16,14 +16,12 @@ interface Told {
   readonly edgewise: { readonly settled: boolean; readonly suspended: boolean; readonly done_rollouts: number; readonly reward_ci95: [number, number] };
 }
 const told = (id: string): Promise<Told> => place.ask<Told>(`/evaluations/${id}`);
-/** A run of which nobody noted how it went is asked for that, which a browser says in its console. */
-const NOT_NOTED = /404 \(Not Found\)/;
-const openRun = (id: string, query = "", options = {}, expected = NOT_NOTED): Promise<OpenedDashboard> =>
-  place.open(`evaluations/${id}${query}`, options, expected);
+const openRun = (id: string, query = "", ...more: [options?: object, expected?: RegExp]): Promise<OpenedDashboard> =>
+  place.open(`evaluations/${id}${query}`, ...more);
 const button = ({ page }: OpenedDashboard, name: string) => page.locator(".run-buttons").getByRole("button", { name, exact: true });
 const dialogButton = ({ page }: OpenedDashboard, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
 const status = ({ page }: OpenedDashboard, text: string) => page.locator(".run-head .status", { hasText: text });
-const shown = ({ page }: OpenedDashboard): Promise<string> => page.locator("main").innerText();
+const shown = async ({ page }: OpenedDashboard): Promise<string> => (await page.locator("main").textContent()) ?? "";
 
 beforeAll(async () => {
   if (browserPath === null) return;
@@ -31,11 +29,13 @@ beforeAll(async () => {
   done = await place.create({ name: "all went well", examples: 4, rollouts: 2 });
   await place.settled(done);
   // One answer is refused in words that are hostile, which stays; two are broken, which a resume makes again.
-  const faults = [
-    { when: { nth: 2 }, fault: { kind: "status", status: 400, message: HOSTILE } },
-    { when: { nth: [4, 5] }, fault: { kind: "malformed_json" } },
-  ] as const;
-  place.model.setScript({ answer: "reverse", faults: [...faults] });
+  place.model.setScript({
+    answer: "reverse",
+    faults: [
+      { when: { nth: 2 }, fault: { kind: "status", status: 400, message: HOSTILE } },
+      { when: { nth: [4, 5] }, fault: { kind: "malformed_json" } },
+    ],
+  });
   broken = await place.create({ name: HOSTILE, examples: 3, rollouts: 2, config: { max_retries: 0, max_concurrent: 1 } });
   await place.settled(broken);
   place.model.setScript({ answer: "reverse" });
@@ -49,7 +49,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
 
   it("is opened from the list without being loaded again, and says what came of the run", () =>
     closing(async () => {
-      const dashboard = await place.open("", {}, NOT_NOTED);
+      const dashboard = await place.open();
       const { page } = dashboard;
       await page.evaluate("window.sameDocument = true");
       await page.getByRole("link", { name: "all went well" }).click();
@@ -107,8 +107,8 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       expect(new URL(page.url()).searchParams.get("tab")).toBe("errors");
       const row = (code: string) => page.locator(".error-table tbody tr", { hasText: code });
       await row("malformed_response").waitFor();
-      expect(await row("malformed_response").innerText()).toMatch(/a resume makes these again[\s\S]*2\s*of 6/);
-      expect(await row("bad_request").innerText()).toMatch(/a resume does not draw these again[\s\S]*1\s*of 6[\s\S]*<script>/);
+      expect(await row("malformed_response").textContent()).toMatch(/a resume makes these again[\s\S]*2\s*of 6/);
+      expect(await row("bad_request").textContent()).toMatch(/a resume does not draw these again[\s\S]*1\s*of 6[\s\S]*<script>/);
       expect(await row("bad_request").getByRole("link").getAttribute("href")).toMatch(new RegExp(`^/dashboard/evaluations/${broken}/samples/\\d+/\\d+$`));
       expect(await page.locator("main img[src], main script").count()).toBe(0);
       expect(await page.title()).not.toBe("taken");
@@ -156,7 +156,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       await button(dashboard, "Keep no more").waitFor();
       await button(dashboard, "Share").click();
       await dialogButton(dashboard, "Share").click();
-      const link = await page.locator(".shared-link").innerText();
+      const link = (await page.locator(".shared-link").textContent()) ?? "";
       expect(await (await fetch(link)).text()).toContain("steered");
       await page.keyboard.press("Escape");
       await button(dashboard, "Take the link back").click();
@@ -197,7 +197,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       await page.getByLabel("Level").selectOption("WARNING");
       await expect.poll(() => lines.count()).toBeLessThan(all);
       await expect.poll(() => lines.count()).toBeGreaterThan(0);
-      for (const each of await lines.allInnerTexts()) expect(each).toMatch(/ - (WARNING|ERROR) - /);
+      for (const each of await lines.allTextContents()) expect(each).toMatch(/ - (WARNING|ERROR) - /);
       await page.getByLabel("Level").selectOption("DEBUG");
       await page.getByRole("heading", { level: 1 }).click();
       await page.keyboard.press("/");
@@ -232,7 +232,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       await page.getByRole("dialog", { name: `GET /api/v1/evaluations/${done}` }).waitFor();
       await page.keyboard.press("Escape");
       await page.keyboard.press("?");
-      expect(await page.getByRole("dialog").innerText()).toContain("Stop the run (asks first)");
+      expect(await page.getByRole("dialog").textContent()).toContain("Stop the run (asks first)");
     }));
 
   it("has no barriers in both themes and at three widths, and stays within the screen", () =>

@@ -1,55 +1,51 @@
 import { panelNumber, thousands } from "../../../../report/text/format.ts";
 import type { Timeline } from "../../../api/run-answers.ts";
-import type { ChartAxis, ChartMark, LinePlot } from "../../../design/chart/plot.ts";
+import type { ChartAxis, ChartLine, ChartMark, LinePlot } from "../../../design/chart/plot.ts";
 
 /** Plots of how a run went. */
 
 const TIME: ChartAxis = { name: "Time (UTC)", text: (ms) => new Date(ms).toISOString().slice(0, 19).replace("T", " "), isTime: true };
 const count = (value: number): string => (Number.isInteger(value) ? thousands(value) : "");
 
-const known = (values: readonly (number | null)[]): Float64Array => Float64Array.from(values, (value) => value ?? Number.NaN);
+/** Where a resume began. */
+const isResumed = ({ generation }: Timeline, index: number): boolean => index > 0 && generation[index] !== generation[index - 1];
 
-/** Where a resume began: what was before it is not joined with what follows. */
-function resumesOf({ t, generation }: Timeline): readonly ChartMark[] {
-  return t.flatMap((at, index) => (index > 0 && generation[index] !== generation[index - 1] ? [{ at, name: "resumed" }] : []));
+const resumesOf = (course: Timeline): readonly ChartMark[] => course.t.flatMap((at, index) => (isResumed(course, index) ? [{ at, name: "resumed" }] : []));
+
+/** Samples by their places, with nothing between one resume and the next: what was before is not joined with what follows. */
+function columnsOf(course: Timeline): { readonly xs: Float64Array; readonly of: (values: readonly (number | null)[]) => Float64Array } {
+  const places = course.t.flatMap((_, index) => (isResumed(course, index) ? [null, index] : [index]));
+  const xs = Float64Array.from(places, (place, at) => course.t[place ?? (places[at + 1] as number)] ?? 0);
+  return { xs, of: (values) => Float64Array.from(places, (place) => (place === null ? Number.NaN : (values[place] ?? Number.NaN))) };
 }
 
 /** The mean reward so far, and its band. */
-export const rewardPlot = (course: Timeline): LinePlot => ({
-  kind: "lines",
-  x: TIME,
-  y: { name: "Mean reward", text: panelNumber },
-  xs: Float64Array.from(course.t),
-  lines: [{ name: "Mean so far", ys: known(course.reward), low: known(course.lo), high: known(course.hi) }],
-  marks: resumesOf(course),
-});
+export function rewardPlot(course: Timeline): LinePlot {
+  const { xs, of } = columnsOf(course);
+  const lines = [{ name: "Mean so far", ys: of(course.reward), low: of(course.lo), high: of(course.hi) }];
+  return { kind: "lines", x: TIME, y: { name: "Mean reward", text: panelNumber }, xs, lines, marks: resumesOf(course) };
+}
 
 /** Requests at once, and what was allowed. */
-export const concurrencyPlot = (course: Timeline): LinePlot => ({
-  kind: "lines",
-  x: TIME,
-  y: { name: "Requests", text: count, from: 0 },
-  xs: Float64Array.from(course.t),
-  lines: [
-    { name: "In flight", ys: Float64Array.from(course.in_flight), look: "steps" },
-    { name: "Waiting", ys: Float64Array.from(course.waiting), look: "steps" },
-    ...(course.limit.some((each) => each !== null) ? [{ name: "Allowed (max_concurrent)", ys: known(course.limit), look: "steps" } as const] : []),
-  ],
-  marks: resumesOf(course),
-});
+export function concurrencyPlot(course: Timeline): LinePlot {
+  const { xs, of } = columnsOf(course);
+  const lines: readonly ChartLine[] = [
+    { name: "In flight", ys: of(course.in_flight), look: "steps" },
+    { name: "Waiting", ys: of(course.waiting), look: "steps" },
+    ...(course.limit.some((each) => each !== null) ? [{ name: "Allowed (max_concurrent)", ys: of(course.limit), look: "steps" } as const] : []),
+  ];
+  return { kind: "lines", x: TIME, y: { name: "Requests", text: count, from: 0 }, xs, lines, marks: resumesOf(course) };
+}
 
 /** Rollouts that are done, and those that ended in errors. */
-export const donePlot = (course: Timeline): LinePlot => ({
-  kind: "lines",
-  x: TIME,
-  y: { name: "Rollouts", text: count, from: 0 },
-  xs: Float64Array.from(course.t),
-  lines: [
-    { name: "Done", ys: Float64Array.from(course.done) },
-    { name: "With an error", ys: Float64Array.from(course.errored) },
-  ],
-  marks: resumesOf(course),
-});
+export function donePlot(course: Timeline): LinePlot {
+  const { xs, of } = columnsOf(course);
+  const lines = [
+    { name: "Done", ys: of(course.done) },
+    { name: "With an error", ys: of(course.errored) },
+  ];
+  return { kind: "lines", x: TIME, y: { name: "Rollouts", text: count, from: 0 }, xs, lines, marks: resumesOf(course) };
+}
 
 export interface BoundSpan {
   readonly from: number;

@@ -20,7 +20,7 @@ export function LimitsTab({ run }: { readonly run: Evaluation }) {
   return (
     <>
       <Fields said={nowFields(run)} />
-      {course === null ? <NoCourse title="Requests at once" polled={polled} /> : <Course course={course} />}
+      {course === null ? <NoCourse run={run} title="Requests at once" polled={polled} /> : <Course course={course} />}
     </>
   );
 }
@@ -44,7 +44,7 @@ function Course({ course }: { readonly course: Timeline }) {
   const plots = useMemo(() => ({ requests: concurrencyPlot(course), done: donePlot(course) }), [course]);
   const spans = boundSpans(course);
   if (course.t.length < 2) return <p role="status">There is too little of its time to draw.</p>;
-  const most = Math.max(...course.in_flight);
+  const most = Math.max(0, ...course.in_flight.filter((each) => each !== null));
   return (
     <div class="run-columns">
       <Chart

@@ -13,7 +13,7 @@ export function RewardCourse({ run }: { readonly run: Evaluation }) {
   const course = polled.value.value;
   const plot = useMemo(() => (course === null ? null : rewardPlot(course)), [course]);
   const title = "Reward so far";
-  if (course === null || plot === null) return <NoCourse title={title} polled={polled} />;
+  if (course === null || plot === null) return <NoCourse run={run} title={title} polled={polled} />;
   if (course.t.length < 2) return <p role="status">{title}: there is too little of it to draw.</p>;
   return <Chart title={title} says={saysOf(course)} plot={plot} />;
 }

@@ -19,6 +19,7 @@ import { exporting } from "./scenarios/travel/export.ts";
 import { hubPush } from "./scenarios/travel/hub-push.ts";
 import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
+import { grid } from "./scenarios/grid.ts";
 import { likelihood } from "./scenarios/likelihood.ts";
 import { merging } from "./scenarios/merging.ts";
 import { limits } from "./scenarios/limits.ts";
@@ -53,6 +54,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   compare: comparing,
   followers,
   paging,
+  grid,
   dispatcher,
   crowd,
   "run-load": runLoad,
@@ -65,8 +67,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   walls,
   python,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `limits`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "limits", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `grid`, `limits`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "grid", "limits", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

@@ -5,8 +5,8 @@ import { placeOf } from "./example-place.ts";
 import type { FilePages } from "./file-pages.ts";
 import { openRolloutsOf } from "./open-rollouts.ts";
 
-/** From so many examples on the final file is asked for their places: there the rows of neighbours lie side by side, but its first look sums up sizes. */
-const FROM_FILE = 2;
+/** Neighbours by the block of the final file: there their rows lie side by side. Places of fewer are looked up in the segments, since a block of the file costs all of its units. */
+const NEIGHBOURS = 4;
 
 /** Where the rows of these examples (places in the results) are; others than done ones are left out. */
 export async function examplePlaces(
@@ -18,7 +18,7 @@ export async function examplePlaces(
   const head = ledger.head();
   if (head === null) return null;
   const wanted = [...new Set(examples)].filter((example) => example < (head.n ?? 0));
-  const filed = wanted.length >= FROM_FILE && files.applies(head) ? await files.examples(wanted, pause) : null;
+  const filed = wanted.length >= NEIGHBOURS * files.blocksOf(wanted) && files.applies(head) ? await files.examples(wanted, pause) : null;
   if (ledger.head() === null) return null;
   return filed ?? inSegments(ledger, wanted);
 }

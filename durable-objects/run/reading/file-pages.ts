@@ -52,6 +52,11 @@ export class FilePages {
     return { total, count, ...this.#placesOf(sizes, offset, count), object: outputKey(env_id, model, run_id, "results.jsonl") };
   }
 
+  /** Blocks of examples that are looked up for these. */
+  blocksOf(examples: readonly number[]): number {
+    return new Set(examples.map((example) => Math.floor(example / BLOCK))).size;
+  }
+
   /** Where in the final file the rows of these examples are, in its order; null as for `page`. */
   async examples(examples: readonly number[], pause: () => Promise<boolean>): Promise<ExamplePlaces | null> {
     const sizes = await this.#measured(pause);

@@ -7,6 +7,7 @@ import type { RolloutOutput } from "../rollouts/rows/output.ts";
 import type { TurnFacts } from "../rollouts/state/turns-column.ts";
 import type { Content, Message } from "../rollouts/types.ts";
 import { tokensText, turnTexts } from "./text/turn-text.ts";
+import { scoreShares } from "./score-shares.ts";
 import { cachedText } from "./text/cache-text.ts";
 import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import { printable, singleLine } from "./text/printable.ts";
@@ -101,18 +102,13 @@ function endLines(row: RolloutOutput): string[] {
 }
 
 function scoreLines({ metrics = {}, reward }: RolloutOutput, weights: Readonly<Record<string, number>>): string[] {
-  const names = [...new Set([...Object.keys(weights), ...Object.keys(metrics)])];
-  const counted = names.filter((name) => weights[name] !== 0);
-  const cells = counted.map((name) => {
-    const [value, weight] = [metrics[name], weights[name]];
-    if (value === undefined) return [name, "no score", "", ""];
-    if (weight === undefined) return [name, number(value), "weight not known", ""];
-    return [name, number(value), `× ${number(weight)}`, `= ${number(value * weight)}`];
+  const scores = scoreShares(metrics, weights).map(({ name, value, weight, share }) => {
+    if (weight === 0) return [name, value === null ? "no score" : number(value), "metric", ""];
+    if (value === null) return [name, "no score", "", ""];
+    if (weight === null || share === null) return [name, number(value), "weight not known", ""];
+    return [name, number(value), `× ${number(weight)}`, `= ${number(share)}`];
   });
-  const others = names
-    .filter((name) => weights[name] === 0)
-    .map((name) => [name, metrics[name] === undefined ? "no score" : number(metrics[name]), "metric", ""]);
-  const rows = [...cells, ...others, ["reward", "", "", `= ${number(reward)}`]].map((row) => row.map((cell) => singleLine(cell)));
+  const rows = [...scores, ["reward", "", "", `= ${number(reward)}`]].map((row) => row.map((cell) => singleLine(cell)));
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => textWidth(row[column] ?? ""))));
   return rows.map((row) =>
     row

@@ -23,6 +23,8 @@ export const samplesAddress = (id: string): string => `${runAddress(id)}/samples
 export const SAMPLES_PATH = "/dashboard/evaluations/:id/samples";
 /** `example`: place of the example in the results; `rollout`: number of the attempt; both from 0. */
 export const rolloutAddress = (id: string, example: number, rollout: number): string => `${samplesAddress(id)}/${example}/${rollout}`;
+/** Of any rollout, as the router reads it. */
+export const ROLLOUT_PATH = "/dashboard/evaluations/:id/samples/:example/:rollout";
 /** With `runs=` in its query: ids with commas between, the baseline first. */
 export const COMPARE = "/dashboard/compare";
 /** With `from=` a run's id in its query: the same again, with changes; with `environment=` that environment. */

@@ -1,6 +1,6 @@
 /** What the HTTP API answers, from the schemas that its OpenAPI document is made of. */
 import type { z } from "zod";
-import type { previews, rolloutOutline, searchLine } from "../../api/cells/cell-schemas.ts";
+import type { previews, rolloutMessages, rolloutOutline, searchLine } from "../../api/cells/cell-schemas.ts";
 import type { comparedExamplesAnswer, comparisonAnswer } from "../../api/comparisons/comparison-schemas.ts";
 import type { linkList, linkStatus } from "../../api/links/link-schemas.ts";
 import type { optionList } from "../../api/options/option-operations.ts";
@@ -30,4 +30,6 @@ export type OptionList = z.infer<typeof optionList>;
 export type ListedOption = OptionList["options"][number];
 export type Previews = z.infer<typeof previews>;
 export type SearchLine = z.infer<typeof searchLine>;
+/** One rollout without what is long in it. */
 export type RolloutOutline = z.infer<typeof rolloutOutline>;
+export type RolloutMessages = z.infer<typeof rolloutMessages>;

@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { COMPARE, ENVIRONMENTS, RUNS, RUN_PATH, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
+import { COMPARE, ENVIRONMENTS, ROLLOUT_PATH, RUN_PATH, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -30,4 +30,5 @@ export const PAGES: readonly DashboardPage[] = [
   },
   { path: `${SCHEDULES}/:name`, component: lazy(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
   { path: COMPARE, component: lazy(() => import("./compare/compare-page.tsx").then((module) => module.ComparePage)), place: { name: "Compare", key: "c" } },
+  { path: ROLLOUT_PATH, component: lazy(() => import("./rollout/rollout-page.tsx").then((module) => module.RolloutPage)) },
 ];

@@ -1,7 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { singleLine } from "../../../report/text/printable.ts";
-import { RawText } from "../text/raw-text.tsx";
-import { readableJson } from "../text/json/readable-json.ts";
+import { CallArguments } from "./call-arguments.tsx";
 import { Clamped } from "./clamped.tsx";
 import { shownMessage } from "./content.ts";
 import { linesOf } from "./folding.ts";
@@ -56,7 +55,7 @@ export function CallView({ row, source, raw, addressOf, note, body, position, is
         <div class="call-sides">
           <div>
             <span class="visually-hidden">Arguments</span>
-            <Clamped lines={lines}>{given === null ? <Coming /> : <RawText text={raw ? given : readableJson(given)} />}</Clamped>
+            <Clamped lines={lines}>{given === null ? <Coming /> : <CallArguments text={given} raw={raw} />}</Clamped>
           </div>
           {result === null ? null : (
             <div>

@@ -7,13 +7,14 @@ import { shownMessage } from "./content.ts";
 import { linesOf } from "./folding.ts";
 import { MessageBody } from "./message-body.tsx";
 import type { RowProps } from "./transcript-props.ts";
+import type { MessageRow } from "./transcript-rows.ts";
 
 interface MessageViewProps extends RowProps {
-  readonly number: number;
+  readonly row: MessageRow;
 }
 
 /** One message: who says it, what it took, and what it says. */
-export function MessageView({ number, source, raw, addressOf, note, body, position, isFolded, toggle }: MessageViewProps) {
+export function MessageView({ row: { number, turn }, source, raw, addressOf, note, body, position, isFolded, toggle }: MessageViewProps) {
   const outline = source.outlines[number];
   const whole = source.whole(number);
   const isWanted = !isFolded && whole === null;
@@ -21,8 +22,10 @@ export function MessageView({ number, source, raw, addressOf, note, body, positi
     if (isWanted) source.want(number);
   }, [isWanted, number, source]);
   if (outline === undefined) return null;
-  const own = turnOf(source, number);
+  const own = turnText(source, number, turn);
   const role = singleLine(outline.role);
+  // It does nothing but call: its calls stand below.
+  const isEmpty = outline.chars === 0 && outline.reasoning_chars === undefined && outline.tool_calls !== undefined;
   const noted = note?.(number) ?? null;
   const other = whole === null ? null : (body?.(number, whole) ?? null);
   return (
@@ -43,14 +46,14 @@ export function MessageView({ number, source, raw, addressOf, note, body, positi
         {outline.part === "prompt" ? <span class="turn">prompt</span> : null}
         {isFolded ? <span class="turn folded-text">{singleLine(outline.text.slice(0, 120))}</span> : null}
         {noted === null ? null : <span class="message-note">{singleLine(noted)}</span>}
-        <span class="message-size">{thousands(outline.chars)} characters</span>
+        <span class="message-size">{outline.chars === 0 ? "" : `${thousands(outline.chars)} characters`}</span>
         {addressOf ? (
           <a class="message-link" href={addressOf(number)} title="Address of this message (c copies it)">
             #{number}
           </a>
         ) : null}
       </header>
-      {isFolded ? null : (
+      {isFolded || isEmpty ? null : (
         <Clamped lines={linesOf(outline.role, source.outlines.length)}>
           {whole === null ? (
             <pre class="raw-piece is-coming">{singleLine(outline.text)}</pre>
@@ -67,8 +70,9 @@ const ROLES: readonly string[] = ["system", "developer", "user", "assistant", "t
 const roleClass = (role: string): string => (ROLES.includes(role) ? role : "other");
 
 /** `turn 3 · 1.2s · 900 + 60 tokens`; null of what no model said. */
-function turnOf({ turns, outlines }: RowProps["source"], number: number): string | null {
-  const at = turns.findIndex(({ message }) => message === number);
-  if (at >= 0) return [`turn ${at + 1}`, ...turnTexts(turns[at])].join(" · ");
-  return outlines[number]?.role === "assistant" && outlines[number]?.part === "completion" ? "answer" : null;
+function turnText({ turns }: RowProps["source"], number: number, turn: number | null): string | null {
+  if (turn === null) return null;
+  // Turns are those of all answers, or of none.
+  const facts = turns[turn - 1];
+  return [`turn ${turn}`, ...(facts?.message === number ? turnTexts(facts) : [])].join(" · ");
 }

@@ -24,7 +24,7 @@ export function PlacedRow({ row, index, top, measure, onFocus, ...props }: Place
   }, [index]);
   return (
     <div class="transcript-row" data-index={index} ref={place} onFocusCapture={onFocus}>
-      {row.kind === "message" ? <MessageView {...props} number={row.number} /> : <CallView {...props} row={row} />}
+      {row.kind === "message" ? <MessageView {...props} row={row} /> : <CallView {...props} row={row} />}
     </div>
   );
 }

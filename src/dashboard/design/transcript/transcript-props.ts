@@ -28,6 +28,8 @@ export interface TranscriptProps {
   readonly note?: (number: number) => string | null;
   /** In place of a message's own text: null leaves it. */
   readonly body?: (number: number, message: RowMessage) => ComponentChildren | null;
+  /** The row that the keys are at is another one. */
+  readonly onRow?: (index: number) => void;
   readonly onHandle?: (handle: TranscriptHandle | null) => void;
 }
 

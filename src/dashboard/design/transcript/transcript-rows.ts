@@ -5,6 +5,8 @@ import type { MessageOutline } from "../../../cells/outline.ts";
 export interface MessageRow {
   readonly kind: "message";
   readonly number: number;
+  /** Which answer of the model it is, from 1; null = it is none. */
+  readonly turn: number | null;
 }
 export interface CallRow {
   readonly kind: "call";
@@ -35,14 +37,16 @@ const isResult = ({ role }: MessageOutline): boolean => role === "tool" || role 
 export function transcriptRows(outlines: readonly MessageOutline[]): readonly TranscriptRow[] {
   const rows: TranscriptRow[] = [];
   let open: OpenCall[] = [];
+  let turns = 0;
   outlines.forEach((outline, number) => {
     if (isResult(outline)) {
       const call = open.find(({ id, row }) => row.result === null && (outline.tool_call_id === undefined || id === outline.tool_call_id));
-      if (call === undefined) rows.push({ kind: "message", number });
+      if (call === undefined) rows.push({ kind: "message", number, turn: null });
       else call.row.result = number;
       return;
     }
-    rows.push({ kind: "message", number });
+    const isAnswer = outline.part === "completion" && (outline.role === "assistant" || outline.role === "text");
+    rows.push({ kind: "message", number, turn: isAnswer ? ++turns : null });
     open = (outline.tool_calls ?? []).map(({ id, name }, call) => ({ id, row: { kind: "call", number, call, name, result: null } }));
     rows.push(...open.map(({ row }) => row));
   });

@@ -8,10 +8,14 @@ import { useVirtualRows } from "./virtual-rows.ts";
 
 /** A conversation: messages, calls of tools beside their results, with what is long folded, and of any number of them only those that are seen. */
 export function Transcript(props: TranscriptProps) {
-  const { label, source, scrolls, onHandle } = props;
+  const { label, source, scrolls, onHandle, onRow } = props;
   const { outlines } = source;
   const rows = useMemo(() => transcriptRows(outlines), [outlines]);
-  const [held, setHeld] = useState(-1);
+  const [held, setHeldRow] = useState(-1);
+  const setHeld = (index: number): void => {
+    setHeldRow(index);
+    onRow?.(index);
+  };
   // What somebody opened or folded, by the keys of rows.
   const [folds, setFolds] = useState<ReadonlyMap<string, boolean>>(new Map());
   const isFolded = (row: TranscriptRow): boolean => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isRunId } from "../../../r2-layout/keys.ts";
-import { COUNTED } from "../../forecast/run-forecast.ts";
+import { COUNTED, type Counted } from "../../forecast/run-forecast.ts";
 import { createBody } from "../schemas.ts";
 
 /** A creation, of which nothing is created. */
@@ -24,7 +24,7 @@ const predicted = {
 const spent = z.strictObject({ spent: z.number().describe("Of it, what the pilot took; 0 without one."), ...predicted });
 
 const forecast = z.strictObject({
-  ...Object.fromEntries(COUNTED.map((name) => [name, spent])),
+  ...(Object.fromEntries(COUNTED.map((name) => [name, spent])) as Record<Counted, typeof spent>),
   cost_usd: spent.nullable().describe("The model's and judges'. Null: the price of one is not known."),
   seconds: z
     .strictObject(predicted)

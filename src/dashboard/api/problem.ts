@@ -10,6 +10,13 @@ export interface Problem {
   readonly status: number;
   /** The code of the service's error, for programs; null where it gave none. */
   readonly code: string | null;
+  /** The fields of a request that are wrong, each by its path from `body`; absent where it is none of them. */
+  readonly issues?: readonly FieldIssue[];
+}
+
+export interface FieldIssue {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
 }
 
 export const UNREACHABLE: Problem = {
@@ -29,7 +36,7 @@ export function problemOf(status: number, body: string): Problem {
   if (answer === null) return { kind: "broken", text: `The service answered ${status}, and no error of its own.`, hint: null, status, code: null };
   const { detail, code, hint = null } = answer;
   const text = typeof detail === "string" ? detail : detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { kind: status === 401 ? "signed-out" : "refused", text, hint, status, code };
+  return { kind: status === 401 ? "signed-out" : "refused", text, hint, status, code, ...(typeof detail === "string" ? {} : { issues: detail }) };
 }
 
 function readAnswer(body: string): ErrorAnswer | null {

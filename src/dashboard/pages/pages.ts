@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { COMPARE, ENVIRONMENTS, ROLLOUT_PATH, RUN_PATH, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
+import { COMPARE, ENVIRONMENTS, NEW_RUN, ROLLOUT_PATH, RUN_PATH, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -16,6 +16,7 @@ export interface DashboardPage {
 export const PAGES: readonly DashboardPage[] = [
   { path: RUNS, component: lazy(() => import("./runs/runs-page.tsx").then((module) => module.RunsPage)), place: { name: "Runs", key: "r" } },
   { path: RUN_PATH, component: lazy(() => import("./run/run-page.tsx").then((module) => module.RunPage)) },
+  { path: NEW_RUN, component: lazy(() => import("./new-run/new-run-page.tsx").then((module) => module.NewRunPage)), place: { name: "New run", key: "n" } },
   {
     path: ENVIRONMENTS,
     component: lazy(() => import("./environments/environments-page.tsx").then((module) => module.EnvironmentsPage)),

@@ -1,8 +1,8 @@
 /** What evaluations will take, as a terminal shows it before they go on. */
-import type { Predicted } from "../../../forecast/predicted-sum.ts";
 import { type Column, columnLines } from "../../../report/text/columns.ts";
 import { dollarsText } from "../../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../../report/text/format.ts";
+import { rangedCount, rangedText } from "../../../report/text/predicted-text.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { textWidth } from "../../../report/text/text-width.ts";
 import type { ForecastEvaluation, RunForecast } from "../../connection/api-types.ts";
@@ -31,25 +31,19 @@ function oneForecast(labelled: LabelledForecast): readonly string[] {
     TITLE,
     `from: ${sourceText(answer, own)}`,
     `examples: ${examplesText(answer)}`,
-    `calls: ${counted(calls)}`,
-    `tokens: ${counted(input_tokens)} input, ${counted(output_tokens)} output`,
+    `calls: ${rangedCount(calls)}`,
+    `tokens: ${rangedCount(input_tokens)} input, ${rangedCount(output_tokens)} output`,
     ...(judge_calls.expected === 0
       ? []
-      : [`judges: ${counted(judge_calls)} calls, ${counted(judge_input_tokens)} tokens input, ${counted(judge_output_tokens)} output`]),
-    `cost: ${cost_usd === null ? COST_UNKNOWN : `${ranged(cost_usd, dollarsText)}${own ? `, of which ${dollarsText(cost_usd.spent)} is spent` : ""}`}`,
-    `time: ${seconds === null ? TIME_UNKNOWN : `${ranged(seconds, formatSeconds)}${own ? " from now on" : ""}`}`,
+      : [`judges: ${rangedCount(judge_calls)} calls, ${rangedCount(judge_input_tokens)} tokens input, ${rangedCount(judge_output_tokens)} output`]),
+    `cost: ${cost_usd === null ? COST_UNKNOWN : `${rangedText(cost_usd, dollarsText)}${own ? `, of which ${dollarsText(cost_usd.spent)} is spent` : ""}`}`,
+    `time: ${seconds === null ? TIME_UNKNOWN : `${rangedText(seconds, formatSeconds)}${own ? " from now on" : ""}`}`,
     RANGES,
     ...(budget === null ? [] : [`budget: ${budget}`]),
   ];
 }
 
 const RANGES = "(in brackets: between these in about 90 % of runs)";
-
-const ranged = ({ expected, low, high }: Predicted, text: (value: number) => string): string => {
-  const [least, most] = [text(low), text(high)];
-  return least === most ? text(expected) : `${text(expected)} (${least} to ${most})`;
-};
-const counted = (predicted: Predicted): string => ranged(predicted, thousands);
 
 function sourceText({ from }: ForecastEvaluation, own: boolean): string {
   const played = `${from.examples} examples, ${from.rollouts} rollouts`;

@@ -2,8 +2,9 @@ import "./environments.css";
 import { useLocation, useRoute } from "preact-iso/router";
 import { singleLine } from "../../../report/text/printable.ts";
 import { ENVIRONMENTS, NEW_RUN } from "../../address/links.ts";
-import type { DescribedEnvironment, EnvironmentVersions, LinkList } from "../../api/answers.ts";
+import type { EnvironmentVersions } from "../../api/answers.ts";
 import { useAnswer } from "../../api/use-answer.ts";
+import { useEnvironment } from "../../api/use-environment.ts";
 import { useDashboard } from "../../context.ts";
 import { Failure, Notice } from "../../design/notice.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
@@ -12,7 +13,7 @@ import { DeclaredNames } from "./declared-names.tsx";
 import { EnvironmentArguments } from "./environment-arguments.tsx";
 import { EnvironmentRuns } from "./environment-runs.tsx";
 import { Description } from "./description.tsx";
-import { hubPath } from "./known-environments.ts";
+import { hubPath } from "../../api/environment-paths.ts";
 import { LinkServers } from "./link-servers.tsx";
 import { VersionTable } from "./version-table.tsx";
 
@@ -23,19 +24,14 @@ export function EnvironmentPage() {
   const { params } = useRoute();
   const { reference = "" } = params;
   const { version = "latest" } = query;
-  // What a team has linked under the name is what its runs are made with, whatever else is called so.
-  const links = useAnswer<LinkList>("/environments/linked");
-  const linked = links.value?.data.find(({ name, command }) => name === reference && command === null) ?? null;
-  const isKnown = links.value !== null || links.problem !== null;
-  const found = useAnswer<DescribedEnvironment>(isKnown && linked === null ? hubPath(reference, version) : null);
-  const versions = useAnswer<EnvironmentVersions>(found.value === null ? null : hubPath(reference, null));
+  const { linked, found, problem: failed, again } = useEnvironment(reference, version);
+  const versions = useAnswer<EnvironmentVersions>(found === null ? null : hubPath(reference, null));
   const newRun = (): boolean => {
     route(link(NEW_RUN, { environment: reference, ...(version === "latest" ? {} : { version }) }));
     return true;
   };
   useShortcuts([{ keys: ["r"], does: "Run this environment", run: newRun }]);
-  const facts = linked ?? (found.value === null ? null : { ...found.value.metadata, description: found.value.description });
-  const failed = found.problem;
+  const facts = linked ?? (found === null ? null : { ...found.metadata, description: found.description });
   return (
     <>
       <div class="page-head">
@@ -52,19 +48,17 @@ export function EnvironmentPage() {
           {failed.hint === null ? null : <p>{singleLine(failed.hint)}</p>}
         </Notice>
       ) : (
-        <Failure problem={failed} again={found.again} />
+        <Failure problem={failed} again={again} />
       )}
       {facts === null && failed === null ? <p role="status">Loading the environment…</p> : null}
       {facts === null ? null : (
         <>
-          <Description text={facts.description} found={found.value} linked={linked} />
+          <Description text={facts.description} found={found} linked={linked} />
           <EnvironmentArguments args={facts.args} defaults={facts.defaults} />
           <DeclaredNames reference={reference} keys={facts.keys} hosts={facts.hosts} />
           {linked === null ? null : <LinkServers name={reference} />}
-          {versions.value === null ? null : (
-            <VersionTable reference={reference} versions={versions.value.data} shown={found.value?.version.semantic_version ?? ""} />
-          )}
-          <EnvironmentRuns reference={found.value?.owner.name === "edgewise" && found.value.id === found.value.name ? found.value.id : reference} />
+          {versions.value === null ? null : <VersionTable reference={reference} versions={versions.value.data} shown={found?.version.semantic_version ?? ""} />}
+          <EnvironmentRuns reference={found?.owner.name === "edgewise" && found.id === found.name ? found.id : reference} />
         </>
       )}
     </>

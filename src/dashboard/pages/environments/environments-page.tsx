@@ -11,10 +11,7 @@ import { SearchField } from "../../design/search-field.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useRowKeys } from "../../keyboard/use-row-keys.ts";
 import { EnvironmentRow } from "./environment-row.tsx";
-import { foundEnvironments, knownEnvironments } from "./known-environments.ts";
-
-/** More than that a search of the service finds, and not this page. */
-const MOST_LISTED = 1_000;
+import { foundEnvironments, knownEnvironments, MOST_LISTED } from "./known-environments.ts";
 
 /** What can be evaluated: what the service brings along, what teams published, and what runs elsewhere. */
 export function EnvironmentsPage() {

@@ -1,5 +1,8 @@
 import type { LinkList, ListedEnvironment } from "../../api/answers.ts";
 
+/** More than that a search of the service finds, and no page lists. */
+export const MOST_LISTED = 1_000;
+
 /** What the lists of the service know of an environment, whichever of them has it. */
 export interface KnownEnvironment {
   /** As a creation names it: `gsm8k`, `acme/my-sums`. */
@@ -47,16 +50,3 @@ export function foundEnvironments(all: readonly KnownEnvironment[], search: stri
     return words.every((word) => text.includes(word));
   });
 }
-
-/** Where the API has an environment that a creation would name so; `version` null = all of its versions. */
-export function hubPath(reference: string, version: string | null): string {
-  const [owner = "", name] = reference.split("/");
-  const path = (name === undefined ? [BUNDLED_OWNER, owner] : [owner, name]).map(encodeURIComponent).join("/");
-  return `/environmentshub/${path}/${version === null ? "versions" : `@${encodeURIComponent(version)}`}`;
-}
-
-/** Where the API has a link of that name. */
-export const linkPath = (name: string): string => `/environments/linked/${encodeURIComponent(name.replace("/", "~"))}`;
-
-/** Whose the environments are that the service was put together with. */
-const BUNDLED_OWNER = "edgewise";

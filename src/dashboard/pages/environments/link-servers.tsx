@@ -1,7 +1,7 @@
 import { singleLine } from "../../../report/text/printable.ts";
 import type { LinkStatus } from "../../api/answers.ts";
 import { useAnswer } from "../../api/use-answer.ts";
-import { linkPath } from "./known-environments.ts";
+import { linkPath } from "../../api/environment-paths.ts";
 
 const STATES: Readonly<Record<LinkStatus["data"]["servers"][number]["state"], string>> = {
   healthy: "✓ healthy",

@@ -1,3 +1,5 @@
+import { NEW_RUN } from "../../address/links.ts";
+import { useDashboard } from "../../context.ts";
 import { Notice } from "../../design/notice.tsx";
 import { isFiltered, type RunsQuery, unfiltered } from "./runs-query.ts";
 
@@ -9,6 +11,7 @@ interface NoRunsProps {
 
 /** An empty list says why it is, and what to do next. */
 export function NoRuns({ query, total, go }: NoRunsProps) {
+  const { link } = useDashboard();
   if (total > 0)
     return (
       <Notice role="status" tone="plain" title="The list has fewer pages than that.">
@@ -31,7 +34,12 @@ export function NoRuns({ query, total, go }: NoRunsProps) {
     );
   return (
     <Notice role="status" tone="plain" title="No run yet.">
-      <p>In a terminal:</p>
+      <p>
+        <a class="button" href={link(NEW_RUN)}>
+          New run
+        </a>
+      </p>
+      <p>Or in a terminal:</p>
       <pre>npx edgewise eval run arithmetic --provider embedded</pre>
     </Notice>
   );

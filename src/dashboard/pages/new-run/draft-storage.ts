@@ -1,0 +1,54 @@
+import type { Values } from "../../design/field/given.ts";
+import { type Draft, EMPTY_DRAFT } from "./draft.ts";
+
+/** Version of what is stored: of another one nothing is read. */
+const VERSION = 1;
+/** Options that may hold a secret in spite of what they are for: an address that is called, headers. */
+const UNSTORED = ["heartbeat_url", "headers", "headers_from_state"];
+/** An argument that is called so may be one. */
+const SECRET = /key|token|secret|password|credential/i;
+
+/** Where a browser keeps what its tab has typed. */
+export type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+/** The draft of one way to this page: its team, and the run or the environment that it began with. */
+export class DraftStorage {
+  readonly #shelf: Shelf;
+  readonly #key: string;
+  constructor(shelf: Shelf, team: string, begun: string) {
+    this.#shelf = shelf;
+    this.#key = `edgewise-new-run:${team}:${begun}`;
+  }
+
+  read(): Draft | null {
+    try {
+      const stored = JSON.parse(this.#shelf.getItem(this.#key) ?? "null") as { readonly version?: unknown; readonly draft?: Draft } | null;
+      return stored?.version === VERSION && isDraft(stored.draft) ? stored.draft : null;
+    } catch {
+      // Not ours, or of a browser that keeps nothing.
+      return null;
+    }
+  }
+
+  /** Keeps it for as long as the tab is open, without what may be a secret. */
+  keep(draft: Draft): void {
+    const told = { ...draft, args: without(draft.args, (name) => SECRET.test(name)), options: without(draft.options, (name) => UNSTORED.includes(name)) };
+    try {
+      this.#shelf.setItem(this.#key, JSON.stringify({ version: VERSION, draft: told }));
+    } catch {
+      // A browser that keeps nothing, or no more: the form works without.
+    }
+  }
+
+  forget(): void {
+    this.#shelf.removeItem(this.#key);
+  }
+}
+
+const without = (values: Values, isLeftOut: (name: string) => boolean): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !isLeftOut(name)));
+
+const isDraft = (value: unknown): value is Draft =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.keys(EMPTY_DRAFT).every((name) => typeof (value as Record<string, unknown>)[name] === typeof EMPTY_DRAFT[name as keyof Draft]);

@@ -1,0 +1,48 @@
+import { printable } from "../../../report/text/printable.ts";
+import type { Problem } from "../../api/problem.ts";
+import { SignIn } from "../../design/sign-in.tsx";
+
+interface StartBarProps {
+  readonly isStarting: boolean;
+  readonly start: () => void;
+  /** Fields that the form itself finds wrong, once somebody wanted to start. */
+  readonly empty: number;
+  /** What the service said last. */
+  readonly problem: Problem | null;
+  /** Of it, what is of no field. */
+  readonly others: readonly string[];
+  /** It is of fields, too. */
+  readonly isWrong: boolean;
+  /** Empties the form; null where that is another button's. */
+  readonly clear: (() => void) | null;
+}
+
+/** Starts the run, and says why it cannot be. */
+export function StartBar({ isStarting, start, empty, problem, others, isWrong, clear }: StartBarProps) {
+  const said = [
+    ...(empty > 0 ? [`${empty} ${empty === 1 ? "field is" : "fields are"} to be filled in or mended first.`] : []),
+    ...(isWrong ? ["The service would not make this run: see the marked fields."] : []),
+    ...others,
+  ];
+  return (
+    <div class="start-bar">
+      <button type="button" class="main" disabled={isStarting} aria-describedby="start-said" onClick={start}>
+        {isStarting ? "Starting…" : "Start the run"}
+      </button>
+      {clear === null ? null : (
+        <button type="button" class="quiet" onClick={clear}>
+          Empty the form
+        </button>
+      )}
+      <div id="start-said" role="status">
+        {said.map((each) => (
+          <p key={each} class="field-problem">
+            ✕ {printable(each)}
+          </p>
+        ))}
+        {problem?.hint == null ? null : <small>{printable(problem.hint)}</small>}
+        {problem?.kind === "signed-out" ? <SignIn /> : null}
+      </div>
+    </div>
+  );
+}

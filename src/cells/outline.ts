@@ -10,8 +10,10 @@ import { type RowTurn, turnsOfRow } from "./row-turns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Characters of each message that stand in the outline. */
+/** Characters of each message that stand in the outline; and, where there are so many messages that it would be no outline, of all of them together, but for the first of each. */
 export const OUTLINE_CHARACTERS = 300;
+const ALL_CHARACTERS = 2_000_000;
+const FIRST_CHARACTERS = 20;
 /** JSON of a field that is larger stands in the outline by its beginning only. */
 export const FIELD_CHARACTERS = 4_096;
 /** Calls of one message that are named. */
@@ -63,7 +65,7 @@ export function outlineOfRow(row: Row): RowOutline {
   const others = Object.entries(row).filter(([name]) => !ELSEWHERE.has(name) && !Object.hasOwn(metrics, name));
   const sized = others.map(([name, value]) => [name, value, longField(value)] as const);
   return {
-    messages: messages.map(messageOutline),
+    messages: messages.map((message) => messageOutline(message, charactersOf(messages.length))),
     turns: turnsOfRow(row, messages),
     metrics,
     tools: toolsOf(row.tool_defs),
@@ -72,7 +74,9 @@ export function outlineOfRow(row: Row): RowOutline {
   };
 }
 
-export function messageOutline({ part, message }: RowMessage): MessageOutline {
+const charactersOf = (messages: number): number => Math.max(FIRST_CHARACTERS, Math.min(OUTLINE_CHARACTERS, Math.floor(ALL_CHARACTERS / messages)));
+
+export function messageOutline({ part, message }: RowMessage, characters = OUTLINE_CHARACTERS): MessageOutline {
   const text = textOfContent(message.content);
   const calls = callsOf(message);
   const media = Array.isArray(message.content)
@@ -83,7 +87,7 @@ export function messageOutline({ part, message }: RowMessage): MessageOutline {
     part,
     role: typeof message.role === "string" ? clip(message.role, 40) : "?",
     chars: text.length,
-    text: clip(text, OUTLINE_CHARACTERS),
+    text: clip(text, characters),
     ...(typeof reasoning === "string" && reasoning !== "" ? { reasoning_chars: reasoning.length } : {}),
     ...(calls.length === 0
       ? {}

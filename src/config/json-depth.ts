@@ -5,17 +5,24 @@ import { MAX_JSON_DEPTH } from "../limits.ts";
  * parsed does not.
  */
 export function depthOf(text: string): number {
-  let [depth, deepest, inText] = [0, 0, false];
+  let [depth, deepest] = [0, 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (inText) {
-      if (code === BACKSLASH) at++;
-      else if (code === QUOTE) inText = false;
-    } else if (code === QUOTE) inText = true;
+    if (code === QUOTE) at = endOfText(text, at + 1);
     else if (code === BRACE || code === BRACKET) deepest = Math.max(deepest, ++depth);
     else if (code === BRACE_END || code === BRACKET_END) depth--;
   }
   return deepest;
+}
+
+/** Where the quote is that ends a text, or the end. Texts are most of what is long, and are passed by from quote to quote. */
+function endOfText(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 const [QUOTE, BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d] as const;

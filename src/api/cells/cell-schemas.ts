@@ -53,7 +53,7 @@ const messageOutline = z.strictObject({
   part: z.enum(["prompt", "completion"]),
   role: text,
   chars: count.describe("Characters of its text."),
-  text: text.describe("The first 300 of them."),
+  text: text.describe("The first 300 of them; fewer where there are thousands of messages."),
   reasoning_chars: count.optional(),
   tool_calls: z.array(z.strictObject({ id: text.nullable(), name: text, chars: count.describe("Of its arguments.") })).optional(),
   tool_call_id: text.optional(),

@@ -100,6 +100,23 @@ describe("one rollout", { timeout: 60_000 }, () => {
     }
   });
 
+  it("of any size is read in parts; a large one is kept between two questions, and taken for no other", async () => {
+    const word = "x".repeat(1_000);
+    const { run_id } = await storedRun(2, {
+      lineOf: (unit) =>
+        `${JSON.stringify({ example_id: unit, reward: 1, rollout_index: 0, completion: Array.from({ length: 18_000 }, (_, index) => ({ role: "assistant", content: `${unit} ${index} ${word}` })) })}\n`,
+      segmentUnits: 1,
+    });
+    const messages = async (example: number, from: number) =>
+      rolloutMessages.parse(await (await get(`/evaluations/${run_id}/rollouts/${example}/0/messages?from=${from}&to=${from + 1}`)).json()).messages[0]?.message
+        .content;
+    expect([await messages(0, 5), await messages(0, 17_999), await messages(1, 5), await messages(0, 6)]).toEqual(
+      ["0 5", "0 17999", "1 5", "0 6"].map((start) => `${start} ${word}`),
+    );
+    const outline = rolloutOutline.parse(await (await get(`/evaluations/${run_id}/rollouts/1/0/outline`)).json());
+    expect([outline.example_id, outline.messages.length, outline.bytes > 18_000_000]).toEqual([1, 18_000, true]);
+  });
+
   it("is not found where its example is not done, and beyond the run", async () => {
     const { run_id } = await storedRun(10, { lineOf: line, rollouts: 2, isDone: (unit) => unit !== 7 });
     for (const place of ["7/0", "10/0", "3/2", "x/0", "3/-1", "3/99999999999"])

@@ -20,6 +20,8 @@ export const MAX_PARTS = 10_000;
 export const MAX_CONNECTIONS = 6;
 /** D workers/platform/limits: default of `limits.subrequests` on the paid plan. */
 export const MAX_SUBREQUESTS = 10_000;
+/** S src/workerd/api/worker-rpc.h: arguments or answer of one RPC. */
+export const MAX_RPC_BYTES = 32 * MIB;
 /** D queues/platform/limits: consumers of one queue at once. */
 export const QUEUE_CONSUMERS = 250;
 /** D queues/platform/limits: wall time of a consumer invocation. */

@@ -72,27 +72,28 @@ export interface ExampleNumbers {
   readonly rollouts: readonly (RolloutSummary | null)[];
 }
 
-/** The block of some examples; `rollouts`: of each, more are left out. */
-export function columnsBlock(examples: readonly ExampleNumbers[], rollouts: number, columns: readonly string[]): ColumnsBlock {
-  const sorted = examples.toSorted((a, b) => a.example - b.example);
-  const values: Record<string, readonly (number | null)[]> = {};
-  for (const column of columns) {
-    const read = readerOf(column);
-    if (read === null) continue;
-    const cells: (number | null)[] = new Array(sorted.length * rollouts).fill(null);
-    let known = false;
-    for (const [row, { rollouts: own }] of sorted.entries()) {
+/** The block of some examples, ascending by their places, of which one is held at a time; `rollouts`: of each, more are left out. */
+export function columnsBlock(examples: Iterable<ExampleNumbers>, rollouts: number, columns: readonly string[]): ColumnsBlock {
+  const made = columns.flatMap((name) => {
+    const read = readerOf(name);
+    return read === null ? [] : [{ name, read, cells: [] as (number | null)[], isKnown: false }];
+  });
+  const [places, ids]: [number[], ExampleId[]] = [[], []];
+  for (const { example, id, rollouts: own } of examples) {
+    places.push(example);
+    ids.push(id);
+    for (const column of made) {
       for (let rollout = 0; rollout < rollouts; rollout++) {
-        const summary = own[rollout];
-        const value = summary === null || summary === undefined ? null : read(summary);
-        if (value === null) continue;
-        known = true;
-        cells[row * rollouts + rollout] = value;
+        const summary = own[rollout] ?? null;
+        const value = summary === null ? null : column.read(summary);
+        column.isKnown ||= value !== null;
+        column.cells.push(value);
       }
     }
-    // A metric may be called anything.
-    if (known) Object.defineProperty(values, column, { value: cells, enumerable: true, configurable: true, writable: true });
   }
-  const ids = sorted.every(({ example, id }) => id === example) ? {} : { example_ids: sorted.map(({ id }) => id) };
-  return { kind: "block", examples: sorted.map(({ example }) => example), ...ids, columns: values };
+  const values: Record<string, readonly (number | null)[]> = {};
+  // A metric may be called anything.
+  for (const { name, cells, isKnown } of made) if (isKnown) Object.defineProperty(values, name, { value: cells, enumerable: true });
+  const isNamedByPlace = ids.every((id, index) => id === places[index]);
+  return { kind: "block", examples: places, ...(isNamedByPlace ? {} : { example_ids: ids }), columns: values };
 }

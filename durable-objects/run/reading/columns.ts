@@ -1,15 +1,18 @@
+import { MAX_RPC_BYTES } from "../../../src/limits.ts";
 import { execute } from "../../counted-sql.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { ColumnsPage, ColumnsRequest } from "./cells-protocol.ts";
 import { PushedIds } from "./pushed-ids.ts";
 
-/** Examples of one page, and rollouts of them: some milliseconds of the Run, and far below the 32 MiB that an RPC may answer. */
-export const PAGE_EXAMPLES = 4_096;
-export const PAGE_ROLLOUTS = 32_768;
-const PAGE_CHARACTERS = 8_000_000;
-/** Rows read by one statement. */
+/** Examples of one page, and rollouts of them: some milliseconds of the Run. */
+const PAGE_EXAMPLES = 4_096;
+const PAGE_ROLLOUTS = 32_768;
+/** Characters of their summaries, a byte each: the last of them may have 2 MiB more, and others up to 128 examples more than was thought. */
+const PAGE_CHARACTERS = MAX_RPC_BYTES / 4;
+/** Rows read by one statement, and by the first: one may have 2 MiB. */
 const READ = 128;
+const FIRST_READ = 4;
 const EVENTS = 64;
 
 type Row = { unit: number; missing: string | null; summary: string };
@@ -65,7 +68,7 @@ export class ColumnPages {
     const room = new Room(this.#ledger.config().rollouts_per_example);
     const rows: Row[] = [];
     for (let at = from; ; ) {
-      const limit = room.fitting(READ);
+      const limit = room.next;
       if (limit === 0) return { rows, next: at };
       const read = execute<Row>(this.#sql, "SELECT unit, missing, summary FROM done WHERE unit >= ? ORDER BY unit LIMIT ?", at, limit);
       for (const row of read) room.take(row);
@@ -83,7 +86,7 @@ export class ColumnPages {
     for (let at = after; ; ) {
       const events = this.#ledger.commitsAfter(at, EVENTS);
       for (const { seq, units } of events) {
-        if (room.fitting(READ) === 0) return { rows, next: at };
+        if (room.next === 0) return { rows, next: at };
         const fresh = units.filter((unit) => !told.has(unit));
         for (const unit of fresh) told.add(unit);
         for (let first = 0; first < fresh.length; first += READ) {
@@ -118,18 +121,24 @@ export class ColumnPages {
 /** What a page has still room for. */
 class Room {
   #examples: number;
-  #characters = PAGE_CHARACTERS;
+  #taken = 0;
+  #characters = 0;
 
   constructor(rollouts: number) {
     this.#examples = Math.min(PAGE_EXAMPLES, Math.max(1, Math.floor(PAGE_ROLLOUTS / rollouts)));
   }
 
-  fitting(most: number): number {
-    return this.#characters <= 0 ? 0 : Math.min(most, Math.max(0, this.#examples));
+  /** Examples to be read next, if those to come are as long as those so far: the first few show how long they are. */
+  get next(): number {
+    const left = PAGE_CHARACTERS - this.#characters;
+    if (left <= 0) return 0;
+    const fitting = this.#taken === 0 ? FIRST_READ : Math.max(1, Math.floor((left * this.#taken) / this.#characters));
+    return Math.max(0, Math.min(fitting, READ, this.#examples));
   }
 
   take({ summary }: Row): void {
     this.#examples--;
-    this.#characters -= summary.length;
+    this.#taken++;
+    this.#characters += summary.length;
   }
 }

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { ColumnsPage } from "../../../durable-objects/run/reading/cells-protocol.ts";
 import { unpackUnit } from "../../../r2-layout/done-codec.ts";
-import { columnsBlock, type ColumnsEnd, columnsHead, type ColumnsLine, type ExampleId } from "../../cells/column-lines.ts";
+import { columnsBlock, type ColumnsEnd, columnsHead, type ColumnsLine, type ExampleId, type ExampleNumbers } from "../../cells/column-lines.ts";
 import { readColumns, usualColumns } from "../../cells/column-names.ts";
 import type { RolloutSummary } from "../../metrics/rollout-summary.ts";
 import { streamOf } from "../../stream-of.ts";
@@ -45,7 +45,7 @@ async function* linesOf(c: Context<AppContext>, { names, after }: Question, firs
   let page = first;
   let open = page.open;
   for (let pages = 1; ; pages++) {
-    if (page.places.length > 0) yield columnsBlock(await numbersOf(page, ids), rollouts, shown);
+    if (page.places.length > 0) yield columnsBlock(numbersOf(page, page.ids ?? (await ids.of(page.places))), rollouts, shown);
     open = page.open;
     if (page.next === null || pages === MOST_PAGES) break;
     const next = await askRun(c, (run) => run.columns({ after, from: page.next }));
@@ -58,13 +58,13 @@ async function* linesOf(c: Context<AppContext>, { names, after }: Question, firs
   yield end;
 }
 
-async function numbersOf({ places, ids: pushed, packed, missing, metrics }: ColumnsPage, ids: IdsOfRun) {
-  const named: readonly ExampleId[] = pushed ?? (await ids.of(places));
-  return packed.map((text, index) => ({
-    example: places[index] ?? 0,
-    id: named[index] ?? null,
-    rollouts: withHoles(unwrap(unpackUnit(text, metrics)), missing[index] ?? null),
-  }));
+/** What is packed is several times as large unpacked: an example at a time is. */
+function* numbersOf({ places, packed, missing, metrics }: ColumnsPage, ids: readonly ExampleId[]): Iterable<ExampleNumbers> {
+  const ascending = places.map((_, index) => index).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0));
+  for (const index of ascending) {
+    const rollouts = withHoles(unwrap(unpackUnit(packed[index] ?? "", metrics)), missing[index] ?? null);
+    yield { example: places[index] ?? 0, id: ids[index] ?? null, rollouts };
+  }
 }
 
 function withHoles(present: readonly RolloutSummary[], missing: string | null): readonly (RolloutSummary | null)[] {

@@ -67,7 +67,17 @@ describe("a block", () => {
     fc.assert(
       fc.property(cases, ([rollouts, given]) => {
         const numbers: ExampleNumbers[] = given.map((each) => ({ ...each, rollouts: each.rollouts.map((one) => (one === null ? null : summary(one))) }));
-        const block = columnsLine.parse(JSON.parse(JSON.stringify(columnsBlock(numbers, rollouts, columns))));
+        const block = columnsLine.parse(
+          JSON.parse(
+            JSON.stringify(
+              columnsBlock(
+                numbers.toSorted((a, b) => a.example - b.example),
+                rollouts,
+                columns,
+              ),
+            ),
+          ),
+        );
         if (block.kind !== "block") throw new Error(block.kind);
         expect(block.examples).toEqual(given.map(({ example }) => example).sort((a, b) => a - b));
         for (const { example, id, rollouts: own } of numbers) {

@@ -1,11 +1,14 @@
-import { evictDurableObject, reset } from "cloudflare:test";
+import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
 import { columnsLine, previews as previewsAnswer, rolloutMessages, rolloutOutline, searchLine } from "../../../src/api/cells/cell-schemas.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import type { ColumnsBlock, ColumnsEnd, ColumnsHead, ColumnsLine } from "../../../src/cells/column-lines.ts";
 import type { Env } from "../../../src/env.ts";
-import { rawRun, service, setVars, STEADY } from "../support/service.ts";
+import type { ColumnsPage } from "../../../durable-objects/run/reading/cells-protocol.ts";
+import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
+import { MAX_RPC_BYTES } from "../../../src/limits.ts";
+import { rawRun, run, service, setVars, STEADY } from "../support/service.ts";
 import { storedRun } from "../support/stored-run.ts";
 
 const app = createApp(portsOf);
@@ -62,6 +65,34 @@ describe("columns of a run", { timeout: 60_000 }, () => {
     expect(newest.length).toBeGreaterThan(0);
     expect(newest.length).toBeLessThan(examplesOf(whole).length);
     expect(examplesOf(await columns(run_id, "?after=0")).toSorted((a, b) => a - b)).toEqual(examplesOf(whole).toSorted((a, b) => a - b));
+  });
+
+  it("of many metrics come in pages that one answer of the Run can have, and are whole", async () => {
+    const METRICS = 1_200;
+    const rollouts = 64;
+    const { run_id } = await storedRun(24, { lineOf: line, rollouts });
+    const metrics = Object.fromEntries(Array.from({ length: METRICS }, (_, metric) => [`metric ${metric}`, metric + 0.123_456_789]));
+    await runInDurableObject(rawRun(run_id), (_, { storage }) =>
+      storage.transactionSync(() => {
+        const ledger = new SqlLedger(storage.sql);
+        const dones = ledger.donesOf(Array.from({ length: 24 }, (__, unit) => unit));
+        ledger.putDones(dones.map((done) => ({ ...done, rollouts: done.rollouts.map((rollout) => (rollout === null ? null : { ...rollout, metrics })) })));
+      }),
+    );
+    await evictDurableObject(rawRun(run_id));
+    const seen: number[] = [];
+    let pages = 0;
+    for (let from: number | null = null; pages === 0 || from !== null; pages++) {
+      const page: ColumnsPage | null = await run(run_id).columns({ after: null, from });
+      expect(page?.packed.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(MAX_RPC_BYTES / 2);
+      seen.push(...(page?.places ?? []));
+      from = page?.next ?? null;
+    }
+    expect([pages > 1, seen]).toEqual([true, range(0, 24)]);
+    const last = `m:metric ${METRICS - 1}`;
+    const [head, ...rest] = await columns(run_id, `?names=${last}`);
+    expect((head as ColumnsHead).metrics).toHaveLength(METRICS);
+    expect(blocksOf(rest).flatMap((block) => block.columns[last])).toEqual(Array.from({ length: 24 * rollouts }, () => METRICS - 1 + 0.123_456_789));
   });
 
   it("are those that are asked for; what is no column is refused, and what nobody knows is left out", async () => {

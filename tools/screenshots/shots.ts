@@ -32,6 +32,8 @@ export const shotsOf = ({ whole, other, failing, running }: Seeded): readonly Sh
   { name: "samples-tall", address: `${samplesAddress(failing)}?tall=1` },
   { name: "rollout", address: rolloutAddress(whole, 0, 0) },
   { name: "compare", address: `${COMPARE}?runs=${whole},${other}` },
+  { name: "compare-transcripts", address: `${COMPARE}?runs=${whole},${other}&only=different&at=1` },
+  { name: "compare-picker", address: COMPARE },
   { name: "new-run", address: NEW_RUN },
   { name: "new-run-again", address: `${NEW_RUN}?from=${whole}` },
   { name: "environments", address: ENVIRONMENTS },

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { type ComparedRun, refusalsOf, verdictsOf } from "../../metrics/comparison/compare-runs.ts";
 import { examplePage } from "../../metrics/comparison/example-page.ts";
-import { joinTables } from "../../metrics/comparison/join.ts";
 import { REWARD } from "../../metrics/comparison/score-table.ts";
 import { invalid } from "../errors.ts";
 import { notComparable } from "./compared-runs.ts";
+import type { ScoreTables } from "./score-tables.ts";
 import type { comparedExamplesAnswer, comparedExamplesBody } from "./comparison-schemas.ts";
 
 type Asked = z.infer<typeof comparedExamplesBody>;
@@ -12,6 +12,7 @@ type Asked = z.infer<typeof comparedExamplesBody>;
 /** A page of the examples of a comparison, refused as the comparison itself is. Throws `not_comparable`, and `invalid_request` for a metric or candidate that is not there. */
 export function comparedExamples(
   [baseline, ...candidates]: readonly ComparedRun[],
+  kept: ScoreTables,
   clusterBy: string | undefined,
   { accept_code_change: accepted, metric, candidate: named, order, only, offset, limit }: Asked,
 ): z.infer<typeof comparedExamplesAnswer> {
@@ -19,7 +20,7 @@ export function comparedExamples(
   const candidate = named === undefined ? 0 : candidates.findIndex(({ name }) => name === named);
   if (candidate < 0) throw invalid(["body", "candidate"], `must be one of the runs behind the baseline: ${candidates.map(({ name }) => name).join(", ")}`);
   const verdicts = verdictsOf(baseline, candidates, { accepted, clusterBy });
-  const joins = candidates.map(({ table }) => joinTables(baseline.table, table));
+  const joins = candidates.map(({ table }) => kept.join(baseline.table, table));
   const refusals = refusalsOf(
     baseline,
     candidates.flatMap((run, i) => {

@@ -21,5 +21,5 @@ comparisons.post("/", async (c) => {
 comparisons.post("/examples", async (c) => {
   const asked = parseBody(comparedExamplesBody, await readJsonText(c.req.raw));
   const { compared, clusterBy } = await comparedRuns(c.var.ports, c.var.scoreTables, asked);
-  return c.json(comparedExamples(compared, clusterBy, asked));
+  return c.json(comparedExamples(compared, c.var.scoreTables, clusterBy, asked));
 });

@@ -1,4 +1,5 @@
 import { MAX_COMPARED_EXAMPLES } from "../../limits.ts";
+import { type Join, joinTables } from "../../metrics/comparison/join.ts";
 import type { ScoreTable } from "../../metrics/comparison/score-table.ts";
 
 /** After their last use: for somebody who looks through a comparison page by page. */
@@ -16,6 +17,8 @@ interface Kept {
 export class ScoreTables {
   /** Those used last stand last. */
   readonly #kept = new Map<string, Kept>();
+  /** Of a baseline's table by that of a candidate: 8 bytes an example, for as long as both tables are kept. */
+  readonly #joins = new WeakMap<ScoreTable, WeakMap<ScoreTable, Join>>();
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -37,6 +40,15 @@ export class ScoreTables {
       examples -= old.examples;
       this.#kept.delete(oldest);
     }
+  }
+
+  /** Made once: joining takes longer than anything else of a page of examples. */
+  join(baseline: ScoreTable, candidate: ScoreTable): Join {
+    const joins = this.#joins.get(baseline) ?? new WeakMap<ScoreTable, Join>();
+    this.#joins.set(baseline, joins);
+    const join = joins.get(candidate) ?? joinTables(baseline, candidate);
+    joins.set(candidate, join);
+    return join;
   }
 
   #use(key: string, table: ScoreTable): void {

@@ -19,6 +19,14 @@ describe("scores that comparisons have read", () => {
     expect([tables.get("a"), tables.get("b")]).toEqual([null, null]);
   });
 
+  it("are joined once, for as long as both are kept", () => {
+    const tables = new ScoreTables();
+    const [a, b, c] = [tableOf(0), tableOf(0), tableOf(0)];
+    expect(tables.join(a, b)).toBe(tables.join(a, b));
+    expect(tables.join(a, c)).not.toBe(tables.join(a, b));
+    expect(tables.join(b, a)).not.toBe(tables.join(a, b));
+  });
+
   it("are of as many examples as one comparison has, and those used last stay", () => {
     const tables = new ScoreTables(() => 0);
     const half = MAX_COMPARED_EXAMPLES / 2;

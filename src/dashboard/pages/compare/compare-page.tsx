@@ -24,7 +24,7 @@ export function ComparePage() {
   useEffect(() => store.show(query));
   // Other runs or rules are another comparison, which one can go back from; what is looked at in it is one view that changes.
   const go: Go = (next, replaces = true) => route(link(COMPARE, addressOf(next)), replaces);
-  const comparison = store.comparison.value;
+  const comparison = store.comparisonOf(query);
   const compared = comparison?.comparisons[query.against - 1] ?? null;
   const isEnough = query.runs.length > 1;
   return (

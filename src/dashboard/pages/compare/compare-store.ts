@@ -7,15 +7,30 @@ import { type CompareQuery, comparisonQuestionOf, examplesQuestionOf, PAGE_EXAMP
 /** What a run is called and how it stands, or why that is not known. */
 export type Face = Asked<Pick<ListedEvaluation, "evaluation_id" | "name" | "model_name" | "status" | "environment_names">>;
 
+/** A page of examples, and of which view it is. */
+export interface ListedExamples {
+  readonly answer: ComparedExamples;
+  readonly page: number;
+  /** The question that it answers. */
+  readonly key: string;
+}
+
+const pageQuestion = (query: CompareQuery): Readonly<Record<string, unknown>> | null =>
+  examplesQuestionOf(query, { offset: (query.page - 1) * PAGE_EXAMPLES, limit: PAGE_EXAMPLES });
+
+/** Whether a comparison is of these runs in their order: one of before has numbers of others. */
+const isOf = ({ baseline, comparisons }: Comparison, runs: readonly string[]): boolean =>
+  [baseline.run, ...comparisons.map(({ candidate }) => candidate.run)].join() === runs.join();
+
 /** After a look that failed and may go well later. */
 const FAILED_MS = 5_000;
 
 /** The comparison of one view: what its runs are, its numbers, and a page of its examples. */
 export class CompareStore {
   readonly faces = signal<ReadonlyMap<string, Face>>(new Map());
-  /** Null until the first answer; of the view before until the answer of this one. */
+  /** Of the view before until the answer of this one. */
   readonly comparison = signal<Comparison | null>(null);
-  readonly examples = signal<ComparedExamples | null>(null);
+  readonly examples = signal<ListedExamples | null>(null);
   /** Why there is no comparison of this view. */
   readonly problem = signal<Problem | null>(null);
   readonly examplesProblem = signal<Problem | null>(null);
@@ -37,6 +52,19 @@ export class CompareStore {
     for (const id of query.runs) if (!this.faces.value.has(id)) void this.#look(id);
     void this.#compare(query);
     void this.#list(query);
+  }
+
+  /** The comparison of these runs, where it is there: under other rules until its answer comes. */
+  comparisonOf({ runs }: CompareQuery): Comparison | null {
+    const known = this.comparison.value;
+    return known !== null && isOf(known, runs) ? known : null;
+  }
+
+  /** What is listed of these runs; `isCurrent`: as this view wants it. */
+  examplesOf(query: CompareQuery): (ListedExamples & { readonly isCurrent: boolean }) | null {
+    const listed = this.examples.value;
+    if (listed === null || listed.answer.runs.join() !== query.runs.join()) return null;
+    return { ...listed, isCurrent: listed.key === JSON.stringify(pageQuestion(query)) };
   }
 
   /** Asks again for what could not be had. */
@@ -84,12 +112,12 @@ export class CompareStore {
   }
 
   async #list(query: CompareQuery): Promise<void> {
-    const question = examplesQuestionOf(query, { offset: (query.page - 1) * PAGE_EXAMPLES, limit: PAGE_EXAMPLES });
+    const question = pageQuestion(query);
     const answer = await this.#once<ComparedExamples>("examples", "/comparisons/examples", question);
     if (answer === null) return;
     batch(() => {
       this.examplesProblem.value = answer.ok ? null : answer.problem;
-      this.examples.value = answer.ok ? answer.value : null;
+      this.examples.value = answer.ok ? { answer: answer.value, page: query.page, key: JSON.stringify(question) } : null;
     });
     this.#tryLater(answer);
   }

@@ -5,6 +5,7 @@ import { singleLine } from "../../../report/text/printable.ts";
 import { runAddress } from "../../address/links.ts";
 import { useDashboard } from "../../context.ts";
 import { StatusMark } from "../../design/status-mark.tsx";
+import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { type Go, type CompareQuery, withBaseline, withRuns } from "./compare-query.ts";
 import type { CompareStore } from "./compare-store.ts";
 import { Moved } from "./moved.tsx";
@@ -17,6 +18,12 @@ interface ComparedRunsProps {
 
 /** The runs, the baseline first, and of each how far it is from the baseline. */
 export function ComparedRuns({ query, store, go }: ComparedRunsProps) {
+  const swap = (): boolean => {
+    const looked = query.runs[query.against];
+    if (looked !== undefined) go(withBaseline(query, looked), false);
+    return looked !== undefined;
+  };
+  useShortcuts([{ keys: ["b"], does: "Make the run that is looked at the baseline", run: swap }]);
   if (query.runs.length === 0) return null;
   return (
     <div class="scrolled">
@@ -56,7 +63,7 @@ export function ComparedRuns({ query, store, go }: ComparedRunsProps) {
 function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id: string; readonly place: number }) {
   const { link } = useDashboard();
   const face = store.faces.value.get(id);
-  const comparison = store.comparison.value;
+  const comparison = store.comparisonOf(query);
   const compared = place === 0 ? null : (comparison?.comparisons[place - 1] ?? null);
   const named = place === 0 ? (comparison?.baseline ?? null) : (compared?.candidate ?? null);
   const metricOf = (at: number) => comparison?.comparisons[at]?.metrics.find(({ metric }) => metric === query.metric);
@@ -103,8 +110,8 @@ function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id:
           <button
             type="button"
             class="quiet"
-            aria-label={`Make run ${id} the baseline`}
-            title="The others are held against it (b)"
+            aria-label={`Make baseline: run ${id}`}
+            title={place === query.against ? "The others are held against it (b)" : "The others are held against it"}
             onClick={() => go(withBaseline(query, id), false)}
           >
             Make baseline

@@ -6,10 +6,11 @@ import type { ComparedExamples, ExampleCell } from "../../api/answers.ts";
 import { useDashboard } from "../../context.ts";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { addressOf, type CompareQuery, PAGE_EXAMPLES } from "./compare-query.ts";
+import type { CompareStore } from "./compare-store.ts";
 import { Moved, movedWord } from "./moved.tsx";
 
 interface ExampleTableProps {
-  readonly answer: ComparedExamples;
+  readonly listed: ReturnType<CompareStore["examplesOf"]> & object;
   readonly query: CompareQuery;
   readonly open: (at: number | null) => boolean;
 }
@@ -17,10 +18,10 @@ interface ExampleTableProps {
 type Cells = ComparedExamples["examples"][number];
 
 /** A row for each example: of two runs with their difference, of more as a matrix. The focus is where the keys are: on the link of a row. */
-export function ExampleTable({ answer, query, open }: ExampleTableProps) {
+export function ExampleTable({ listed: { answer, page, isCurrent }, query, open }: ExampleTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { link } = useDashboard();
-  const first = (query.page - 1) * PAGE_EXAMPLES + 1;
+  const first = (page - 1) * PAGE_EXAMPLES + 1;
   const links = (): readonly HTMLElement[] => [...(body.current?.querySelectorAll<HTMLElement>("a.example-link") ?? [])];
   const focused = (): number => links().findIndex((each) => each.closest("tr")?.contains(document.activeElement) ?? false);
   const here = (): number => {
@@ -60,7 +61,7 @@ export function ExampleTable({ answer, query, open }: ExampleTableProps) {
   const shown = isMatrix ? query.runs.map((_, place) => place) : [0, query.against];
   return (
     <div class="scrolled">
-      <table class={isMatrix ? "example-rows is-matrix" : "example-rows"}>
+      <table class={isMatrix ? "example-rows is-matrix" : "example-rows"} aria-busy={!isCurrent}>
         <caption class="visually-hidden">Examples, {query.metric === "reward" ? "rewards" : singleLine(query.metric)} by run</caption>
         <thead>
           <tr>

@@ -21,10 +21,11 @@ interface ExamplesProps {
 /** The examples one by one: what moved most first, both transcripts of one, and all of them as points. */
 export function Examples({ query, store, go, metrics }: ExamplesProps) {
   const place = useRef<HTMLElement>(null);
-  const answer = store.examples.value;
+  const listed = store.examplesOf(query);
+  const answer = listed?.answer ?? null;
   const problem = store.examplesProblem.value;
   const total = answer?.total ?? 0;
-  const opened = query.at === null ? null : (answer?.examples[query.at - 1 - (query.page - 1) * PAGE_EXAMPLES] ?? null);
+  const opened = query.at === null || listed?.isCurrent !== true ? null : (answer?.examples[query.at - 1 - (query.page - 1) * PAGE_EXAMPLES] ?? null);
   /** `to`: a place in the list, from 1; its page comes with it. */
   const open = (to: number | null): boolean => {
     if (to !== null && (to < 1 || to > total)) return false;
@@ -52,7 +53,8 @@ export function Examples({ query, store, go, metrics }: ExamplesProps) {
     { keys: ["Escape"], does: "Close the transcripts", run: close },
   ]);
   if (query.unpaired) return null;
-  if (answer === null) return problem === null ? <p role="status">Loading examples…</p> : <Failure problem={problem} again={() => store.again()} />;
+  if (listed === null || answer === null)
+    return problem === null ? <p role="status">Loading examples…</p> : <Failure problem={problem} again={() => store.again()} />;
   return (
     <section ref={place} class="examples" aria-label="Examples">
       <h2>Examples</h2>
@@ -71,7 +73,7 @@ export function Examples({ query, store, go, metrics }: ExamplesProps) {
               </p>
             </Notice>
           ) : (
-            <ExampleTable answer={answer} query={query} open={open} />
+            <ExampleTable listed={listed} query={query} open={open} />
           )}
           <ExamplePager query={query} total={total} go={go} />
         </div>

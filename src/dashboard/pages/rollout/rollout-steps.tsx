@@ -66,12 +66,12 @@ function Attempt({ table, attempt, isShown, addressOf }: AttemptProps) {
   const row = table.rowOf(attempt);
   const state = row === null ? null : table.state(row);
   const name = `Attempt ${attempt.rollout}`;
-  if (row === null || (state !== DONE && state !== OPEN)) return <span class="attempt is-absent">{name}: not there</span>;
+  if (row === null || (state !== DONE && state !== OPEN)) return <span class="attempt-link is-absent">{name}: not there</span>;
   const error = state === DONE ? table.error(row) : null;
   const reward = table.value("reward", row);
   const text = state === OPEN ? "not counted yet" : error !== null ? error : Number.isNaN(reward) ? "" : panelNumber(reward);
   return (
-    <a class="attempt" href={addressOf(attempt)} aria-current={isShown ? "page" : undefined} title="Attempts of this example (h, l)">
+    <a class="attempt-link" href={addressOf(attempt)} aria-current={isShown ? "page" : undefined} title="Attempts of this example (h, l)">
       {name}
       {text === "" ? "" : `: ${text}`}
     </a>

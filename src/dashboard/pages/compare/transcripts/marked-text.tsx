@@ -55,7 +55,7 @@ function Folded({ text }: { readonly text: string }) {
   return (
     <>
       <Plain text={start} />
-      <button type="button" class="fold" onClick={() => setOpen(true)}>
+      <button type="button" class="equal-part" onClick={() => setOpen(true)}>
         {thousands(text.length - start.length - end.length)} characters are the same in both
       </button>
       <Plain text={end} />

@@ -13,6 +13,7 @@ import { bareLoop } from "./scenarios/bare-loop.ts";
 import { coldStart } from "./scenarios/cold-start.ts";
 import { comparing } from "./scenarios/compare.ts";
 import { crowd } from "./scenarios/crowd.ts";
+import { dashboard } from "./scenarios/dashboard.ts";
 import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
 import { exporting } from "./scenarios/travel/export.ts";
@@ -53,6 +54,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   pushing,
   compare: comparing,
   followers,
+  dashboard,
   paging,
   grid,
   dispatcher,

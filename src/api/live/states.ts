@@ -19,6 +19,10 @@ const RETRY_MS = 100;
 const SILENCE_MS = 1_000;
 /** Between two states of one run, and two looks at it, however many follow: what each is sent is a kilobyte. */
 const STATE_MS = 500;
+/** A stream looks again so soon where another one is looking for it: all of them wake when the next look is due. */
+const SOON_MS = 50;
+/** What is told comes a little earlier or later than it was looked for. */
+const JITTER_MS = 100;
 /** Between two looks at the list of a team. */
 const LIST_MS = 500;
 /** Objects asked at once: connections of one invocation that may wait for headers, but for one. */
@@ -69,7 +73,7 @@ export interface Told {
 export async function* stateFrames(
   { followed, changes }: Told,
   textOf: (watch: RunWatch) => string | null,
-  { now, sleep, pollMs }: Pace,
+  { now, sleep }: Pick<Pace, "now" | "sleep">,
 ): AsyncGenerator<string> {
   const until = now() + STREAM_MS;
   yield `retry: ${RETRY_MS}\n\n`;
@@ -79,7 +83,7 @@ export async function* stateFrames(
   let wroteAt = now();
   const follower = {};
   while (now() < until) {
-    const gone = await looked(left, follower);
+    const { gone, failed } = await looked(left, follower);
     let frames = gone.map((id) => `event: gone\ndata: ${JSON.stringify({ run_id: id })}\n\n`).join("");
     left = left.filter(({ id }) => !gone.includes(id));
     const listed = changes === null ? null : await seen(changes);
@@ -92,7 +96,7 @@ export async function* stateFrames(
       const before = shown.get(id);
       if (text === null || text === before?.text) continue;
       const rests = watch.latest?.phase === "settled";
-      if (before !== undefined && !rests && now() - before.at < STATE_MS) continue;
+      if (before !== undefined && !rests && now() - before.at < STATE_MS - JITTER_MS) continue;
       shown.set(id, { text, at: now() });
       frames += `event: state\ndata: ${text}\n\n`;
       if (rests) left = left.filter((each) => each.id !== id);
@@ -102,7 +106,9 @@ export async function* stateFrames(
       yield frames || ":\n\n";
       wroteAt = now();
     }
-    await sleep(Math.max(pollMs, STATE_MS));
+    // In step with the looks: a stream that has a pace of its own tells of each as much later again.
+    const due = failed ? STATE_MS : Math.min(STATE_MS, ...left.map(({ watch }) => watch.dueIn(STATE_MS)));
+    await sleep(Math.max(SOON_MS, due));
   }
 }
 
@@ -116,19 +122,21 @@ async function seen(changes: () => Promise<string>): Promise<string | null> {
   }
 }
 
-/** Ids of those that are not there. */
-async function looked(followed: readonly Followed[], follower: object): Promise<readonly string[]> {
+/** Ids of those that are not there, and whether any could not be reached now. */
+async function looked(followed: readonly Followed[], follower: object): Promise<{ readonly gone: readonly string[]; readonly failed: boolean }> {
   const gone: string[] = [];
+  let failed = false;
   for (let at = 0; at < followed.length; at += AT_ONCE) {
     await Promise.all(
       followed.slice(at, at + AT_ONCE).map(async ({ id, run, watch }) => {
         try {
           if ((await watch.step(follower, run, STATE_MS)) === "gone") gone.push(id);
         } catch (error) {
+          failed = true;
           logUnexpected("states", error);
         }
       }),
     );
   }
-  return gone;
+  return { gone, failed };
 }

@@ -70,6 +70,11 @@ export class RunWatch {
   get isForgotten(): boolean {
     return this.#pace.now() - Math.max(this.#known?.at ?? 0, this.#looking?.since ?? 0) > FORGET_MS;
   }
+  /** Milliseconds until the next look, for who has them `most` apart; 0 while one is under way, and before the first. */
+  dueIn(most: number): number {
+    if (this.#known === null || this.#looking !== null) return 0;
+    return Math.max(0, this.#known.at + most - this.#pace.now());
+  }
   /** Milliseconds between two looks. */
   get interval(): number {
     const { pollMs } = this.#pace;

@@ -76,7 +76,7 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
 
   it("finds, filters and sorts runs; the address says how, and the way back leads to it", () =>
     closing(async () => {
-      await place.settled(await place.create({ name: "beta run" }));
+      await place.settled(await place.create({ name: "beta run", config: { tags: ["nightly"] } }));
       await place.settled(await place.create({ name: "alpha run" }));
       const dashboard = await place.open();
       const { page } = dashboard;
@@ -86,6 +86,11 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
       await expect.poll(() => names(dashboard)).toEqual(["alpha run"]);
       expect(new URL(page.url()).searchParams.get("q")).toBe("run ALPHA");
       await page.getByRole("button", { name: "Clear" }).click();
+      await expect.poll(() => names(dashboard)).toHaveLength(3);
+      await page.getByRole("button", { name: "nightly" }).click();
+      await expect.poll(() => names(dashboard)).toEqual(["beta run"]);
+      expect(new URL(page.url()).searchParams.get("tag")).toBe("nightly");
+      await page.getByRole("button", { name: "Runs of every tag" }).click();
       await expect.poll(() => names(dashboard)).toHaveLength(3);
       await page.getByRole("button", { name: "Created" }).click();
       await expect.poll(() => names(dashboard)).toEqual(["watched", "beta run", "alpha run"]);

@@ -140,6 +140,50 @@ describe("the states of several runs", () => {
     expect(watch.interval).toBe(2_000);
   });
 
+  it("reach all who follow a run with the look that saw it, whenever each of them came", async () => {
+    const run = new FakeRun();
+    run.state = viewFor(CONFIG, { units: { total: 2, done: 0, open: 2, pending: 0 } });
+    let clock = 0;
+    const timers: { readonly at: number; readonly wake: () => void }[] = [];
+    const pace = { pollMs: 1_000, now: () => clock, sleep: (ms: number) => new Promise<void>((wake) => timers.push({ at: clock + ms, wake })) };
+    const watch = new RunWatch(pace);
+    let looks = 0;
+    const counted = new Proxy(run, {
+      get: (target, name) => {
+        if (name === "view") looks += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const CHANGED_AT = 3_210;
+    const heard: number[] = [];
+    const follow = async (from: number): Promise<void> => {
+      await pace.sleep(from);
+      const told = { followed: [{ id: ID, run: () => counted, watch }], changes: null };
+      for await (const text of stateFrames(
+        told,
+        ({ latest }) => (latest === null ? null : JSON.stringify({ edgewise: { done_rollouts: latest.units.done } })),
+        pace,
+      ))
+        if (text.includes('"done_rollouts":1')) heard.push(clock);
+    };
+    const streams = Array.from({ length: 20 }, (_, index) => follow(index * 27));
+    void pace.sleep(CHANGED_AT).then(() => {
+      run.state = viewFor(CONFIG, { units: { total: 2, done: 1, open: 1, pending: 0 } });
+    });
+    while (timers.length > 0) {
+      timers.sort((a, b) => b.at - a.at);
+      const next = timers.pop();
+      clock = next?.at ?? clock;
+      next?.wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(streams);
+    expect(heard).toHaveLength(20);
+    expect(Math.max(...heard)).toBeLessThanOrEqual(CHANGED_AT + 600);
+    // Two a second, however many follow.
+    expect(looks).toBeLessThanOrEqual(2 * 26 + 2);
+  });
+
   it("of runs that go on end after 25 s, without an end", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, {});

@@ -5,9 +5,13 @@ import type { ExampleId } from "../../cells/column-lines.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { PinnedOrder } from "../../pinned-order.ts";
 import type { ObjectStore } from "../app-ports.ts";
+import { KnownIds } from "./known-ids.ts";
 
 /** Examples that are looked at before all of them are taken to be called by their places: ids of a data set ascend, so those at its ends alone would do. */
 const LOOKS = 4;
+
+/** Of all runs of this isolate. */
+const known = new KnownIds();
 
 /**
  * What the data set calls the examples of a run, by their places in the results. Most call them by those: then a look or two at the pinned inputs says so. Of
@@ -18,7 +22,6 @@ export class ExampleIds {
   readonly #runId: string;
   readonly #inputs: PinnedInputs;
   readonly #order: PinnedOrder;
-  readonly #chunks = new Map<InputChunk, Promise<readonly ExampleId[]>>();
   #arePlaces: Promise<boolean> | null = null;
 
   constructor(store: ObjectStore, runId: string, inputs: PinnedInputs) {
@@ -49,12 +52,7 @@ export class ExampleIds {
     const position = this.#order.positionOf(example);
     const chunk = this.#chunkWith(position);
     if (chunk === null) return example;
-    let ids = this.#chunks.get(chunk);
-    if (ids === undefined) {
-      ids = this.#idsOf(chunk);
-      this.#chunks.set(chunk, ids);
-    }
-    return (await ids)[position - chunk.lo] ?? null;
+    return (await known.of(chunk.digest, () => this.#idsOf(chunk)))[position - chunk.lo] ?? null;
   }
 
   async #idsOf({ digest }: InputChunk): Promise<readonly ExampleId[]> {

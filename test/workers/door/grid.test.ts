@@ -9,6 +9,7 @@ import { ORDER_SEED, type RunConfig } from "../../../src/config/plan/run-config.
 import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
 import { registerEnvironments } from "../../../src/environments/definition/load.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
+import { operations } from "../../../src/operations.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { Fleet } from "../support/fleet.ts";
@@ -107,6 +108,9 @@ describe("the grid of a run", { timeout: 60_000 }, () => {
     expect(grid.rows.at(-1)).toMatchObject({ example: 8, id: env_id === "places" ? 8 : 156, rollout: 2 });
     await evictDurableObject(rawRun(config.run_id));
     await expectGridOfRows(ask, results);
+    const reads = operations().r2_class_b;
+    expect((await gridOf(ask)).rows).toEqual(grid.rows);
+    expect(operations().r2_class_b - reads, "reads of inputs that are known").toBe(0);
     const named = await gridOf(ask, "?names=m:exact%252C or not,reward");
     expect(named.rows.map(({ cells }) => Object.keys(cells))).toEqual(Array.from({ length: 27 }, () => ["m:exact, or not", "reward"]));
     const places = [8, 2, 0, 3].map((example) => [example, 1]);

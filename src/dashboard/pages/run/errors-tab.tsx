@@ -5,15 +5,26 @@ import type { ErrorGroups, Evaluation } from "../../api/run-answers.ts";
 import { useDashboard } from "../../context.ts";
 import { Notice } from "../../design/notice.tsx";
 import { usePolled } from "../../live/use-polled.ts";
+import { Asked } from "./actions/asked.tsx";
+import { actionsOf } from "./actions/run-actions.ts";
+import { useActions } from "./actions/use-actions.ts";
 import { PartFailure } from "./part-failure.tsx";
+import type { RunStore } from "./run-store.ts";
 
 type Group = ErrorGroups["errors"][number];
 
+interface ErrorsTabProps {
+  readonly run: Evaluation;
+  readonly store: RunStore;
+}
+
 /** Errors by code: how many, what helps, and the first one of each. */
-export function ErrorsTab({ run }: { readonly run: Evaluation }) {
+export function ErrorsTab({ run, store }: ErrorsTabProps) {
   const { link } = useDashboard();
   const { evaluation_id: id, edgewise } = run;
   const polled = usePolled<ErrorGroups>(`/evaluations/${id}/errors`, JSON.stringify([edgewise.seq, edgewise.errors]));
+  const actions = useActions(store);
+  const resume = actionsOf(run).find(({ id: action }) => action === "resume");
   const groups = polled.value.value;
   if (groups === null) return <PartFailure what="Errors" polled={polled} />;
   if (groups.errors.length === 0)
@@ -27,6 +38,17 @@ export function ErrorsTab({ run }: { readonly run: Evaluation }) {
       <p>
         An error is no score of 0: what the rollouts might have scored is told as a range. <a href={link(samplesAddress(id))}>All samples</a>
       </p>
+      {resume === undefined || !groups.errors.some(({ resumable }) => resumable) ? null : (
+        <p>
+          <button type="button" data-item title={resume.says} onClick={() => actions.ask(resume)}>
+            {resume.name}
+          </button>
+          <span class="said" role="status">
+            {actions.said}
+          </span>
+        </p>
+      )}
+      <Asked run={run} actions={actions} />
       <div class="scrolled">
         <table class="error-table">
           <caption class="visually-hidden">Errors by code</caption>

@@ -3,17 +3,8 @@ import type { ComponentChildren } from "preact";
 /** A name, and what it is in words. */
 export type Said = readonly [name: string, text: string];
 
-/** Names with what they are: `said`, and behind it what is more than words (`Field`). */
-export const Fields = ({ said = [], children }: { readonly said?: readonly Said[]; readonly children?: ComponentChildren }) => (
-  <dl class="fields">
-    {said.map(([name, text]) => (
-      <Field key={name} name={name}>
-        {text}
-      </Field>
-    ))}
-    {children}
-  </dl>
-);
+/** Names with what they are, beside each other as they have room (`Field`). */
+export const Fields = ({ children }: { readonly children: ComponentChildren }) => <dl class="fields">{children}</dl>;
 
 export const Field = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>

@@ -1,7 +1,7 @@
 import { codesText } from "../../../report/text/code-text.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { endpointText } from "../../../report/settings.ts";
-import { environmentAddress, evaluatorAddress, runAddress, scheduleAddress } from "../../address/links.ts";
+import { environmentAddress, evaluatorAddress, RUNS, runAddress, scheduleAddress } from "../../address/links.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { useDashboard } from "../../context.ts";
 import { useCopy } from "../../design/copy/copy-button.tsx";
@@ -63,8 +63,21 @@ export function RunHead({ run, store }: RunHeadProps) {
         <When name="Made" at={run.created_at} />
         <When name="Began" at={run.started_at} />
         <When name="Ended" at={run.finalized_at} />
+        {state.created_by === undefined ? null : (
+          <Field name="Made by">
+            <a href={link(RUNS, { by: state.created_by })}>{singleLine(state.created_by)}</a>
+          </Field>
+        )}
         <From run={run} />
-        {run.tags.length === 0 ? null : <Field name="Tags">{run.tags.map(singleLine).join(", ")}</Field>}
+        {run.tags.length === 0 ? null : (
+          <Field name="Tags">
+            {run.tags.map((tag) => (
+              <a key={tag} class="tag" href={link(RUNS, { tag })}>
+                {singleLine(tag)}
+              </a>
+            ))}
+          </Field>
+        )}
       </Fields>
       <RunProgress run={run} store={store} />
       <RunButtons run={run} store={store} />
@@ -85,7 +98,7 @@ function From({ run: { edgewise } }: { readonly run: Evaluation }) {
   const { origin, rescored_from, schedule, evaluator } = edgewise as Evaluation["edgewise"] & { schedule?: { name: string }; evaluator?: { name: string } };
   return (
     <>
-      {origin === "pushed" ? <Field name="Made by">its samples were pushed here</Field> : null}
+      {origin === "pushed" ? <Field name="Made">elsewhere: its samples were pushed here</Field> : null}
       {schedule === undefined ? null : (
         <Field name="Schedule">
           <a href={link(scheduleAddress(schedule.name))}>{singleLine(schedule.name)}</a>

@@ -139,7 +139,7 @@ const isAtRest = ({ edgewise: { settled, suspended } }: Pick<FullState, "edgewis
 
 /** What a state does not say stays as it was. */
 function withState(known: Evaluation, state: FullState): Evaluation {
-  const { settings, kept, removal_at, budget } = known.edgewise;
+  const { settings, kept, removal_at, budget, resumable } = known.edgewise;
   return {
     ...known,
     ...state,
@@ -149,6 +149,7 @@ function withState(known: Evaluation, state: FullState): Evaluation {
       ...(kept === undefined ? {} : { kept }),
       ...(removal_at === undefined ? {} : { removal_at }),
       ...(budget === undefined ? {} : { budget }),
+      ...(resumable === undefined || !isAtRest(state) ? {} : { resumable }),
     },
   };
 }

@@ -5,7 +5,8 @@ import { printableJson, singleLine } from "../../../report/text/printable.ts";
 import { thousands } from "../../../report/text/format.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
-import { Fields, type Said } from "./fields.tsx";
+import { Facts } from "../../design/list/facts.tsx";
+import type { Said } from "./fields.tsx";
 
 /** What a run was asked for, and what it had: as people say it, and as the API takes it. */
 export function SettingsTab({ run }: { readonly run: Evaluation }) {
@@ -13,7 +14,7 @@ export function SettingsTab({ run }: { readonly run: Evaluation }) {
   return (
     <div class="run-columns">
       <section aria-label="In words">
-        <Fields said={settingsOf(run)} />
+        <Facts facts={settingsOf(run)} />
       </section>
       <section aria-label="As a creation takes them">
         <h2>As a creation takes them</h2>

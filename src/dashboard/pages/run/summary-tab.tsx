@@ -5,7 +5,8 @@ import { intervalText } from "../../../report/statistics/uncertainty.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { costLines } from "./cost-lines.ts";
 import { DistributionChart } from "./distribution-chart.tsx";
-import { Fields, type Said } from "./fields.tsx";
+import { Facts } from "../../design/list/facts.tsx";
+import type { Said } from "./fields.tsx";
 import { RewardCourse } from "./course/reward-course.tsx";
 
 /** What came of a run: how its rewards spread, how it came to them, and what it used. */
@@ -27,7 +28,7 @@ export function SummaryTab({ run }: { readonly run: Evaluation }) {
       <div>
         <RewardCourse run={run} />
         <h2>Used</h2>
-        <Fields said={fields.filter((each) => each !== null)} />
+        <Facts facts={fields.filter((each) => each !== null)} />
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import type { Question } from "../../../api/ask.ts";
 
 /** What can be done to a run as it stands, and what will happen then. */
 export interface RunAction {
-  readonly id: "stop" | "interrupt" | "pause" | "continue" | "resume" | "keep" | "unkeep" | "share" | "unshare" | "delete";
+  readonly id: "stop" | "interrupt" | "pause" | "continue" | "resume" | "keep" | "unkeep" | "share" | "unshare" | "delete" | "set";
   readonly name: string;
   /** What happens, before it does. */
   readonly says: string;
@@ -15,6 +15,7 @@ export interface RunAction {
   readonly method: NonNullable<Question["method"]>;
   /** Below `/api/v1`. */
   readonly path: string;
+  readonly body?: object;
 }
 
 export function actionsOf(run: Evaluation): readonly RunAction[] {
@@ -95,7 +96,11 @@ function resume({ status, edgewise }: Evaluation, base: string): RunAction | nul
   const when = next.when === null ? "" : ` It helps ${next.when}.`;
   const keeps = "Everything else stays as it is, and its numbers are made anew.";
   if (owed_rollouts === 0 && rollouts > 0)
-    return { ...common, name: "Retry errors", says: `${what} again: they ended in errors of the infrastructure. ${keeps}${when}` };
+    return {
+      ...common,
+      name: "Retry errors",
+      says: `${what} again: ${rollouts === 1 ? "it ended in an error" : "they ended in errors"} of the infrastructure. ${keeps}${when}`,
+    };
   return { ...common, name: "Resume", says: `${what}. ${keeps}${when}` };
 }
 

@@ -7,19 +7,29 @@ import { batchesText } from "../../../../report/text/batch-text.ts";
 import type { Evaluation, Timeline } from "../../../api/run-answers.ts";
 import { Chart } from "../../../design/chart/chart.tsx";
 import { type BoundSpan, boundSpans, concurrencyPlot, donePlot } from "./course-plots.ts";
-import { Fields, type Said } from "../fields.tsx";
+import { Facts } from "../../../design/list/facts.tsx";
+import type { Said } from "../fields.tsx";
 import { NoCourse } from "./no-course.tsx";
+import { SetConcurrency } from "./set-concurrency.tsx";
 import { useCourse } from "./use-course.ts";
+import type { RunStore } from "../run-store.ts";
 import { useTick } from "../use-tick.ts";
 
+interface LimitsTabProps {
+  readonly run: Evaluation;
+  readonly store: RunStore;
+}
+
 /** What bounds a run: requests at once over its time, and what they wait for. */
-export function LimitsTab({ run }: { readonly run: Evaluation }) {
+export function LimitsTab({ run, store }: LimitsTabProps) {
+  const { edgewise } = run;
   const polled = useCourse(run);
   const course = polled.value.value;
-  useTick(!run.edgewise.settled);
+  useTick(!edgewise.settled);
   return (
     <>
-      <Fields said={nowFields(run)} />
+      <Facts facts={nowFields(run)} />
+      {edgewise.settled || edgewise.suspended || edgewise.origin === "pushed" ? null : <SetConcurrency run={run} store={store} />}
       {course === null ? <NoCourse run={run} title="Requests at once" polled={polled} /> : <Course course={course} />}
     </>
   );

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Api } from "../../../../src/dashboard/api/ask.ts";
+import { found, KEPT_LINES, LogStore } from "../../../../src/dashboard/pages/run/log/log-store.ts";
+
+const VIEWER = { version: "1", team: "default", teams: [], csrf: "", via: "" } as const;
+const line = (level: string, message: string): string => `2026-11-23 10:00:00 - edgewise.run - ${level} - ${message}\n`;
+
+/** A log in pages: what follows each event. */
+class Place {
+  pages: { readonly text: string; readonly next: string; readonly more: boolean }[] = [];
+  readonly after: string[] = [];
+  readonly store = new LogStore(
+    new Api(VIEWER, async (url) => {
+      this.after.push(new URL(url, "http://x").searchParams.get("after") ?? "");
+      const { text, next, more } = this.pages.shift() ?? { text: "", next: this.after.at(-1) ?? "0", more: false };
+      return new Response(text, { headers: { "x-edgewise-next": next, "x-edgewise-more": more ? "1" : "0" } });
+    }),
+    { isVisible: () => true, listen: () => () => undefined },
+    "0000abcd",
+  );
+}
+
+let place: Place;
+beforeEach(() => {
+  vi.useFakeTimers();
+  place = new Place();
+});
+afterEach(() => {
+  place.store.close();
+  vi.useRealTimers();
+});
+
+describe("the log of a run", () => {
+  it("is read page by page, then looked at for more while the run goes on, and once more when it is over", async () => {
+    place.pages = [
+      { text: line("INFO", "one"), next: "1000", more: true },
+      { text: line("ERROR", "two"), next: "1007", more: false },
+    ];
+    place.store.follow(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(place.store.lines.value.map(({ number, level }) => [number, level])).toEqual([
+      [1, "INFO"],
+      [2, "ERROR"],
+    ]);
+    expect(place.store.isRead.value).toBe(true);
+    place.pages = [{ text: line("WARNING", "three"), next: "1009", more: false }];
+    await vi.advanceTimersByTimeAsync(1_000);
+    place.store.follow(false);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(place.after).toEqual(["0", "1000", "1007", "1009"]);
+    expect(place.store.lines.value).toHaveLength(3);
+  });
+
+  it("keeps no control characters, and of a very long one the newest lines by their numbers", async () => {
+    const many = Array.from({ length: KEPT_LINES + 5 }, (_, at) => line("INFO", `${at}\u202e\u001b[31m`)).join("");
+    place.pages = [{ text: many, next: "1", more: false }];
+    place.store.follow(false);
+    await place.store.read();
+    await vi.advanceTimersByTimeAsync(0);
+    const lines = place.store.lines.value;
+    expect([lines.length, lines[0]?.number, lines.at(-1)?.number]).toEqual([KEPT_LINES, 6, KEPT_LINES + 5]);
+    expect(lines[0]?.text).toBe(line("INFO", "5").trimEnd());
+  });
+
+  it("is found by level and above, and by words in whatever case", () => {
+    const lines = [
+      { number: 1, level: "INFO", text: "Run created" },
+      { number: 2, level: "WARNING", text: "slow Answer" },
+      { number: 3, level: "ERROR", text: "no answer" },
+    ] as const;
+    const numbers = (level: "DEBUG" | "WARNING", search: string): readonly number[] => found(lines, level, search).map(({ number }) => number);
+    expect(numbers("DEBUG", "")).toEqual([1, 2, 3]);
+    expect(numbers("WARNING", "")).toEqual([2, 3]);
+    expect(numbers("DEBUG", "ANSWER no")).toEqual([3]);
+  });
+});

@@ -7,7 +7,8 @@ import type { optionList } from "../../api/options/option-operations.ts";
 import type { argumentFacts, environment, environmentList, environmentVersions } from "../../api/published/published-schemas.ts";
 import type { endpointList } from "../../api/endpoints/endpoint-schemas.ts";
 import type { forecastAnswer } from "../../api/forecasts/forecast-schemas.ts";
-import type { created, errorBody, evaluation } from "../../api/response-schemas.ts";
+import type { created, errorBody } from "../../api/response-schemas.ts";
+import type { secretList } from "../../api/secrets/secret-schemas.ts";
 import type { evaluationList } from "../../api/runs/list-schemas.ts";
 
 export type ErrorAnswer = z.infer<typeof errorBody>;
@@ -36,7 +37,6 @@ export type SearchLine = z.infer<typeof searchLine>;
 export type RolloutOutline = z.infer<typeof rolloutOutline>;
 export type RolloutMessages = z.infer<typeof rolloutMessages>;
 export type Created = z.infer<typeof created>;
-/** One run, with everything of it. */
-export type Evaluation = z.infer<typeof evaluation>;
 export type EndpointList = z.infer<typeof endpointList>;
+export type SecretList = z.infer<typeof secretList>;
 export type ForecastAnswer = z.infer<typeof forecastAnswer>;

@@ -1,4 +1,4 @@
-import type { Evaluation } from "../../api/answers.ts";
+import type { Evaluation } from "../../api/run-answers.ts";
 import { givenOf, type Values } from "../../design/field/given.ts";
 import { isSchema } from "../../design/field/values-text.ts";
 import { type Draft, EMPTY_DRAFT, type Place } from "./draft.ts";

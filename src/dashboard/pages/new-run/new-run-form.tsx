@@ -2,7 +2,8 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { singleLine } from "../../../report/text/printable.ts";
 import { DRAWN_HERE, runAddress } from "../../address/links.ts";
-import type { Evaluation, OptionList } from "../../api/answers.ts";
+import type { OptionList } from "../../api/answers.ts";
+import type { Evaluation } from "../../api/run-answers.ts";
 import { useEnvironment } from "../../api/use-environment.ts";
 import { useDashboard } from "../../context.ts";
 import type { KnownEnvironment } from "../environments/known-environments.ts";
@@ -51,8 +52,11 @@ export function NewRunForm({ options, known, base, run, initial, storage }: NewR
   const { linked, found } = used;
   const args = linked?.args ?? found?.metadata.args ?? null;
   const form = formOf(options, args, linked === null);
-  const { settings, problems: own } = settingsOf(draft, form);
-  const isComplete = own.size === 0 && used.problem === null && (linked !== null || found !== null);
+  // Until it is known what the environment takes, nobody can say what is wrong with it.
+  const isLoading = draft.environment !== "" && linked === null && found === null && used.problem === null;
+  const { settings, problems } = settingsOf(draft, form);
+  const own = new Map([...problems].filter(([name]) => !(isLoading && name.startsWith("args."))));
+  const isComplete = own.size === 0 && used.problem === null && !isLoading;
   const creation = isComplete ? creationOf(draft, settings) : null;
   const forecast = useForecast(creation);
   const { isStarting, problemOf, start } = useStart((id) => {
@@ -102,6 +106,7 @@ export function NewRunForm({ options, known, base, run, initial, storage }: NewR
       {isComplete ? <SameElsewhere draft={draft} settings={settings} /> : null}
       <StartBar
         isStarting={isStarting}
+        isLoading={isLoading}
         start={ask}
         empty={isAsked ? own.size : 0}
         problem={told}

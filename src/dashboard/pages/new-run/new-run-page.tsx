@@ -1,7 +1,8 @@
 import "./new-run.css";
 import { useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
-import type { EnvironmentList, Evaluation, LinkList, OptionList } from "../../api/answers.ts";
+import type { EnvironmentList, LinkList, OptionList } from "../../api/answers.ts";
+import type { Evaluation } from "../../api/run-answers.ts";
 import { useAnswer } from "../../api/use-answer.ts";
 import { useEnvironment } from "../../api/use-environment.ts";
 import { useDashboard } from "../../context.ts";

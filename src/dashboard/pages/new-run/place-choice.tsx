@@ -1,7 +1,7 @@
 import { useId } from "preact/hooks";
 import { EMBEDDED_MODEL, PROVIDER_NAMES, PROVIDERS } from "../../../config/endpoints/providers.ts";
 import { printable, singleLine } from "../../../report/text/printable.ts";
-import type { EndpointList } from "../../api/answers.ts";
+import type { EndpointList, SecretList } from "../../api/answers.ts";
 import { useAnswer } from "../../api/use-answer.ts";
 import { Field } from "../../design/field/field.tsx";
 import type { Place } from "./draft.ts";
@@ -26,7 +26,10 @@ export function PlaceChoice(props: PlaceChoiceProps) {
   const known = endpoints.value?.data ?? [];
   const endpoint = place.kind === "endpoint" ? known.find((each) => each.endpoint_id === place.id) : undefined;
   const provider = place.kind === "provider" ? Object.entries(PROVIDERS).find(([name]) => name === place.name)?.[1] : undefined;
-  const keyNames = [...new Set(Object.values(PROVIDERS).flatMap(({ api_key_var }) => api_key_var ?? []))];
+  // Names alone: no answer has a value. Who may not see them types one.
+  const secrets = useAnswer<SecretList>("/secrets");
+  const kept = secrets.value?.data.map(({ name }) => name) ?? [];
+  const keyNames = [...new Set([...kept, ...Object.values(PROVIDERS).flatMap(({ api_key_var }) => api_key_var ?? [])])];
   const field = (name: string) => form.options.find((each) => each.name === name);
   const [address, key] = [field("api_base_url"), field("api_key_var")];
   const choose = (next: Place): void =>

@@ -4,6 +4,8 @@ import { SignIn } from "../../design/sign-in.tsx";
 
 interface StartBarProps {
   readonly isStarting: boolean;
+  /** What the environment takes is not known yet. */
+  readonly isLoading: boolean;
   readonly start: () => void;
   /** Fields that the form itself finds wrong, once somebody wanted to start. */
   readonly empty: number;
@@ -18,7 +20,7 @@ interface StartBarProps {
 }
 
 /** Starts the run, and says why it cannot be. */
-export function StartBar({ isStarting, start, empty, problem, others, isWrong, clear }: StartBarProps) {
+export function StartBar({ isStarting, isLoading, start, empty, problem, others, isWrong, clear }: StartBarProps) {
   const said = [
     ...(empty > 0 ? [`${empty} ${empty === 1 ? "field is" : "fields are"} to be filled in or mended first.`] : []),
     ...(isWrong ? ["The service would not make this run: see the marked fields."] : []),
@@ -26,7 +28,7 @@ export function StartBar({ isStarting, start, empty, problem, others, isWrong, c
   ];
   return (
     <div class="start-bar">
-      <button type="button" class="main" disabled={isStarting} aria-describedby="start-said" onClick={start}>
+      <button type="button" class="main" disabled={isStarting || isLoading} aria-describedby="start-said" onClick={start}>
         {isStarting ? "Starting…" : "Start the run"}
       </button>
       {clear === null ? null : (

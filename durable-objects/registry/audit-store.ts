@@ -67,9 +67,18 @@ export class AuditStore {
 
   /** Oldest first. */
   after(seq: number, limit: number): AuditEntry[] {
+    return this.#list("WHERE audit.seq > ? ORDER BY audit.seq", seq, limit);
+  }
+
+  /** Newest first; 0 is behind the newest. */
+  before(seq: number, limit: number): AuditEntry[] {
+    return this.#list("WHERE audit.seq < ? ORDER BY audit.seq DESC", seq === 0 ? Number.MAX_SAFE_INTEGER : seq, limit);
+  }
+
+  #list(which: string, seq: number, limit: number): AuditEntry[] {
     return this.#tables.rows<AuditEntry & Record<string, SqlStorageValue>>(
       `SELECT audit.seq, audit.time, user, via, token, origin, action, coalesce(audit_end.target, audit.target) AS target, status, audit_end.time AS ended_at
-        FROM audit LEFT JOIN audit_end ON audit_end.seq = audit.seq WHERE audit.seq > ? ORDER BY audit.seq LIMIT ?`,
+        FROM audit LEFT JOIN audit_end ON audit_end.seq = audit.seq ${which} LIMIT ?`,
       seq,
       limit,
     );

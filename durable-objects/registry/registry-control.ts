@@ -173,8 +173,8 @@ export interface RegistryControl
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;
   endAudit(end: AuditEnd): Promise<void>;
-  /** Entries after this number, oldest first. */
-  listAudit(after: number, limit: number): Promise<readonly AuditEntry[]>;
+  /** Entries after this number, oldest first; or those before it, newest first, where 0 is behind the newest. */
+  listAudit(after: number, limit: number, newestFirst?: boolean): Promise<readonly AuditEntry[]>;
   /** One transaction: ids and, when given, their idempotency key. */
   reserve(request: ReserveRequest): Promise<Result<Reservation>>;
   /** `max_concurrent` with which the run may begin again; it counts from here on, for a minute or until it says so itself. */

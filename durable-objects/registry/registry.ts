@@ -87,8 +87,8 @@ export class Registry extends BudgetRegistry implements RegistryControl, Schedul
   async endAudit(end: AuditEnd): Promise<void> {
     this.#audit().end(end);
   }
-  async listAudit(after: number, limit: number): Promise<readonly AuditEntry[]> {
-    return this.#audit().after(after, limit);
+  async listAudit(after: number, limit: number, newestFirst = false): Promise<readonly AuditEntry[]> {
+    return newestFirst ? this.#audit().before(after, limit) : this.#audit().after(after, limit);
   }
 
   async endpoint(id: string): Promise<StoredEndpoint | null> {

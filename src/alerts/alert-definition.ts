@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { parseUrl } from "../config/endpoints/addresses.ts";
 import { plainText } from "../config/plain-text.ts";
-import { OCCURRENCE_TYPES, type OccurrenceType } from "./occurrence.ts";
+import { type Destination, DESTINATIONS } from "./destinations.ts";
+import { OCCURRENCE_TYPES, type OccurrenceType } from "./occurrence-types.ts";
 
 /** An alert as a file or a request says it: where to, on what, for what. One definition for both. */
-
-export const DESTINATIONS = ["webhook", "slack", "discord", "email"] as const;
-export type Destination = (typeof DESTINATIONS)[number];
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** What a team may call an alert. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
-import type { Destination } from "./alert-definition.ts";
+import type { Destination } from "./destinations.ts";
 import type { Occurrence } from "./occurrence.ts";
 
 /** What receivers are sent. */

@@ -1,19 +1,8 @@
 import { z } from "zod";
 import type { JsonObject } from "../config/plan/run-config.ts";
+import { OCCURRENCE_TYPES, type OccurrenceType } from "./occurrence-types.ts";
 
 /** What alerts are about: things that happen to runs, schedules and monitors, told by whoever decides them. */
-
-export const OCCURRENCE_TYPES = [
-  "run.completed",
-  "run.failed",
-  "run.stalled",
-  "schedule.missed",
-  "drift",
-  "gate.failed",
-  "heartbeat.lost",
-  "heartbeat.back",
-] as const;
-export type OccurrenceType = (typeof OCCURRENCE_TYPES)[number];
 
 /** Occurrences that are told at a time. */
 export const MOST_TOLD = 20;

@@ -359,7 +359,7 @@ export const OPERATIONS: readonly Operation[] = [
     method: "get",
     path: "/audit",
     id: "listAudit",
-    summary: "Who did what in a team, oldest first; what somebody set about is noted before it is done",
+    summary: "Who did what in a team, oldest or newest first; what somebody set about is noted before it is done",
     query: auditQuery,
     answers: { 200: auditPage },
     errors: [404, 422],

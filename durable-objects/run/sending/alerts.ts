@@ -1,4 +1,5 @@
-import type { Occurrence, OccurrenceType } from "../../../src/alerts/occurrence.ts";
+import type { Occurrence } from "../../../src/alerts/occurrence.ts";
+import type { OccurrenceType } from "../../../src/alerts/occurrence-types.ts";
 import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import { runName } from "../../../src/teams/team-name.ts";

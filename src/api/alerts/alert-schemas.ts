@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { DELIVERY_STATES } from "../../../durable-objects/alert-book/alert-book-control.ts";
-import { ALERT_NAME_RULE, DESTINATIONS, isAlertName } from "../../alerts/alert-definition.ts";
-import { OCCURRENCE_TYPES } from "../../alerts/occurrence.ts";
+import { ALERT_NAME_RULE, isAlertName } from "../../alerts/alert-definition.ts";
+import { DESTINATIONS } from "../../alerts/destinations.ts";
+import { OCCURRENCE_TYPES } from "../../alerts/occurrence-types.ts";
 import { plainText } from "../../config/plain-text.ts";
 import { teamQuery } from "../people/people-schemas.ts";
 import { plannedFields } from "../planned-change.ts";

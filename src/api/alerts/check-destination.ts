@@ -1,4 +1,4 @@
-import type { Destination } from "../../alerts/alert-definition.ts";
+import type { Destination } from "../../alerts/destinations.ts";
 import { addressProblem } from "../../config/endpoints/called-place.ts";
 import type { AppFacts } from "../app-ports.ts";
 import { invalid } from "../errors.ts";

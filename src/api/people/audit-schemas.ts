@@ -5,7 +5,11 @@ import { teamQuery } from "./people-schemas.ts";
 /** Entries of one answer. */
 const MAX_ENTRIES = 1_000;
 
-export const auditQuery = teamQuery.extend({ after: wholeNumber().default(0), limit: wholeNumber(1, MAX_ENTRIES).default(MAX_ENTRIES) });
+export const auditQuery = teamQuery.extend({
+  after: wholeNumber().default(0).describe("`next` of the page before."),
+  limit: wholeNumber(1, MAX_ENTRIES).default(MAX_ENTRIES),
+  order: z.enum(["asc", "desc"]).default("asc").describe("asc: oldest first; desc: newest first."),
+});
 
 const text = z.string();
 export const auditPage = z.strictObject({

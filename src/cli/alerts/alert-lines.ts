@@ -1,4 +1,4 @@
-import { OCCURRENCE_TYPES } from "../../alerts/occurrence.ts";
+import { OCCURRENCE_TYPES } from "../../alerts/occurrence-types.ts";
 import { columnLines, fieldLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import type { ListedAlert, ListedAttempt, ListedMessage } from "./alert-answer.ts";

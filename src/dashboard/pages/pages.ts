@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
 import lazy from "preact-iso/lazy";
-import { COMPARE, ENVIRONMENTS, NEW_RUN, ROLLOUT_PATH, RUN_PATH, RUNS, SAMPLES_PATH, SCHEDULES } from "../address/links.ts";
+import { COMPARE, ENVIRONMENTS, EVALUATORS, NEW_RUN, ROLLOUT_PATH, RUNS, RUN_PATH, SAMPLES_PATH, SCHEDULES, SETTINGS } from "../address/links.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -32,4 +32,15 @@ export const PAGES: readonly DashboardPage[] = [
   { path: `${SCHEDULES}/:name`, component: lazy(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
   { path: COMPARE, component: lazy(() => import("./compare/compare-page.tsx").then((module) => module.ComparePage)), place: { name: "Compare", key: "c" } },
   { path: ROLLOUT_PATH, component: lazy(() => import("./rollout/rollout-page.tsx").then((module) => module.RolloutPage)) },
+  {
+    path: EVALUATORS,
+    component: lazy(() => import("./evaluators/evaluators-page.tsx").then((module) => module.EvaluatorsPage)),
+    place: { name: "Evaluators", key: "v" },
+  },
+  { path: `${EVALUATORS}/:name`, component: lazy(() => import("./evaluators/evaluator-page.tsx").then((module) => module.EvaluatorPage)) },
+  {
+    path: SETTINGS,
+    component: lazy(() => import("./settings/settings-page.tsx").then((module) => module.SettingsPage)),
+    place: { name: "Settings", key: "," },
+  },
 ];

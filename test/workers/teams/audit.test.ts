@@ -47,6 +47,8 @@ it("says who did what, when, from where and with what end, to who administers th
   ]);
   expect(all.slice(3).map(({ via, token: by, origin }) => [via, by, origin])).toEqual(Array(4).fill(["token", token, "192.0.2.7"]));
   expect([await entries(admin, "?after=3&limit=2"), await entries(admin, "?after=7")]).toEqual([all.slice(3, 5), []]);
+  expect(await entries(admin, "?order=desc&limit=3")).toEqual(all.slice(4).toReversed());
+  expect(await entries(admin, `?order=desc&after=${all[4]?.seq}`)).toEqual(all.slice(0, 4).toReversed());
   expect(told(await entries(OWNER_TOKEN, "?team_id=acme"))).toEqual(told(all));
   for (const query of ["?team_id=other", "?team_id=nothing"]) expect(await door.status(admin, "GET", `/audit${query}`), query).toBe(404);
   expect(await door.status(OWNER_TOKEN, "GET", "/audit?team_id=nothing")).toBe(404);

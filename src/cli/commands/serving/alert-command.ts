@@ -1,7 +1,8 @@
 /** `alert`: who is told what happens to runs, schedules and monitors. */
 import { Command, Option } from "commander";
-import { alertSchema, DESTINATIONS, type GivenAlert } from "../../../alerts/alert-definition.ts";
-import { OCCURRENCE_TYPES } from "../../../alerts/occurrence.ts";
+import { alertSchema, type GivenAlert } from "../../../alerts/alert-definition.ts";
+import { DESTINATIONS } from "../../../alerts/destinations.ts";
+import { OCCURRENCE_TYPES } from "../../../alerts/occurrence-types.ts";
 import { issueText } from "../../../config/issue-text.ts";
 import type { Output } from "../../runs/ask-service.ts";
 import type { CommandContext } from "../../service/command-context.ts";

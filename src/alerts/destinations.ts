@@ -1,0 +1,3 @@
+/** Where alerts may go. */
+export const DESTINATIONS = ["webhook", "slack", "discord", "email"] as const;
+export type Destination = (typeof DESTINATIONS)[number];

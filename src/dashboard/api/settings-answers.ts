@@ -1,0 +1,47 @@
+/** What the HTTP API answers about who calls, and about what a team keeps. */
+import type { z } from "zod";
+import type { alertAnswer, alertList, alertPutAnswer, deliveryAnswer, deliveryList, rotateAnswer } from "../../api/alerts/alert-schemas.ts";
+import type { baselineList } from "../../api/baselines/baseline-schemas.ts";
+import type { budgetList } from "../../api/budgets/budget-schemas.ts";
+import type { cacheAnswer } from "../../api/cache/cache-schemas.ts";
+import type { givenList, limiterList } from "../../api/endpoint-limits/endpoint-limit-schemas.ts";
+import type { endpointList } from "../../api/endpoints/endpoint-schemas.ts";
+import type { beatUrlAnswer, monitorAnswer, monitorList } from "../../api/monitors/monitor-schemas.ts";
+import type { auditPage } from "../../api/people/audit-schemas.ts";
+import type { limitAnswer } from "../../api/people/limit-schemas.ts";
+import type { teamList, tokenCreated, tokenList } from "../../api/people/people-schemas.ts";
+import type { whoami } from "../../api/response-schemas.ts";
+import type { environmentSecretList, secretList, variableList } from "../../api/secrets/secret-schemas.ts";
+
+export type Whoami = z.infer<typeof whoami>["data"];
+export type TokenList = z.infer<typeof tokenList>;
+export type Token = TokenList["data"][number];
+export type TokenCreated = z.infer<typeof tokenCreated>;
+export type SecretList = z.infer<typeof secretList>;
+export type Secret = SecretList["data"][number];
+export type EnvironmentSecretList = z.infer<typeof environmentSecretList>;
+export type VariableList = z.infer<typeof variableList>;
+export type AlertList = z.infer<typeof alertList>;
+export type Alert = AlertList["data"][number];
+export type AlertAnswer = z.infer<typeof alertAnswer>;
+export type AlertPutAnswer = z.infer<typeof alertPutAnswer>;
+export type RotateAnswer = z.infer<typeof rotateAnswer>;
+export type DeliveryAnswer = z.infer<typeof deliveryAnswer>;
+export type DeliveryList = z.infer<typeof deliveryList>;
+/** A message of an alert, and what its receiver answered. */
+export type Delivery = DeliveryList["data"][number];
+export type MonitorList = z.infer<typeof monitorList>;
+export type Monitor = MonitorList["data"][number];
+export type MonitorAnswer = z.infer<typeof monitorAnswer>;
+export type BeatUrlAnswer = z.infer<typeof beatUrlAnswer>;
+export type EndpointList = z.infer<typeof endpointList>;
+export type LimiterList = z.infer<typeof limiterList>;
+export type Limiter = LimiterList["data"][number];
+export type GivenLimitList = z.infer<typeof givenList>;
+export type BudgetList = z.infer<typeof budgetList>;
+export type Budget = BudgetList["data"][number];
+export type CacheAnswer = z.infer<typeof cacheAnswer>;
+export type BaselineList = z.infer<typeof baselineList>;
+export type AuditPage = z.infer<typeof auditPage>;
+export type TeamList = z.infer<typeof teamList>;
+export type LimitAnswer = z.infer<typeof limitAnswer>;

@@ -22,7 +22,7 @@ interface ListTableProps<Row> {
 export function ListTable<Row>({ caption, columns, rows, keyOf, isChosen, isLoading = false, body }: ListTableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
-    <section class="scrolled" tabIndex={0} aria-label={caption}>
+    <section class="scrolled" tabIndex={0} aria-label={`${caption}: table`}>
       <table class="rows" aria-busy={isLoading}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>

@@ -26,5 +26,6 @@ export function DeliveryMark({ delivery: { state, text, at } }: { readonly deliv
 export function deliveryText({ state, attempts }: Delivery): string {
   const last = attempts.at(-1);
   if (state === "delivered") return `The message was taken${last?.status == null ? "" : ` (${last.status})`}.`;
-  return `The message was not taken${last?.problem == null ? "" : `: ${singleLine(last.problem)}`}.`;
+  if (last === undefined) return "The message waits to be sent.";
+  return `The message was not taken${last.problem === null ? "" : `: ${singleLine(last.problem)}`}.`;
 }

@@ -91,7 +91,8 @@ export class SamplesList {
       return;
     }
     this.#source.need([...columnsOf(checked.value), ...(listed.sort === "" ? [] : [listed.sort])]);
-    const findings = this.searches.look(searchesOf(checked.value), table);
+    // What is not in the table yet would count as done since, and be looked through again.
+    const findings = this.searches.look(this.#source.isWhole.peek() ? searchesOf(checked.value) : [], table);
     const predicate = checked.value === null ? null : predicateOf(checked.value, table, findings);
     const make = listed.attempts ? listExamples : listRows;
     const rows = await make(table, { predicate, sort: listed.sort === "" ? null : listed.sort, order: listed.order }, new Slices(abort));

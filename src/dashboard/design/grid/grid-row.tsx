@@ -4,7 +4,7 @@ import { Component } from "preact";
 import type { DrawCell, GridCell, GridColumn } from "./grid-parts.ts";
 
 interface GridRowProps {
-  /** Of the grid. */
+  /** Of the cell that the keys are at. */
   readonly id: string;
   readonly index: number;
   readonly rowKey: number;
@@ -28,7 +28,7 @@ export class GridRow extends Component<GridRowProps> {
         {columns.map((column, at) => (
           <div
             key={column.key}
-            id={`${id}-${index}-${at}`}
+            id={at === active ? id : undefined}
             role="gridcell"
             aria-colindex={at + 1}
             class={`grid-cell ${column.align === "end" ? "is-end" : ""} ${at === active ? "is-at" : ""}`}

@@ -47,6 +47,8 @@ export function Grid({ label, columns, keys, listKey, rowHeight, active, marked,
   const count = Math.min(keys.length, mostRows(rowHeight));
   const rows = useVirtualRows({ count, height: rowHeight, element: () => place.current, head: HEAD });
   const items = rows.getVirtualItems();
+  const slots = useRef(1);
+  slots.current = Math.max(slots.current, items.length);
   const start = items[0]?.start ?? HEAD;
   const total = rows.getTotalSize();
 
@@ -85,14 +87,15 @@ export function Grid({ label, columns, keys, listKey, rowHeight, active, marked,
       aria-colcount={columns.length}
       aria-multiselectable="true"
       aria-busy={busy}
-      aria-activedescendant={isDrawn ? `${id}-${active.row}-${active.column}` : undefined}
+      aria-activedescendant={isDrawn ? id : undefined}
     >
       <div ref={canvas} class="grid-canvas">
         <GridHead columns={columns} sort={sort} active={active?.column ?? -1} onSort={onSort} />
         <div ref={drawn} role="rowgroup" class="grid-rows">
           {items.map(({ index }) => (
             <GridRow
-              key={index}
+              // Elements of rows that went by are those of rows that come.
+              key={index % slots.current}
               id={id}
               index={index}
               rowKey={keys[index] ?? 0}

@@ -72,7 +72,8 @@ export function SamplesGrid({ source, table, rows, columns, measure, view, go, b
       const attempt = attemptOf(column);
       const row = key + (attempt ?? 0);
       const of = { table, previews, row, tall, address: addressOf(row) };
-      return attempt === null ? <SampleCell column={column as SampleColumn} wholeExample={attempts} {...of} /> : <AttemptCell column={measure} {...of} />;
+      // Called, not made components of: there are hundreds, each time rows pass by.
+      return attempt === null ? SampleCell({ column: column as SampleColumn, wholeExample: attempts, ...of }) : AttemptCell({ column: measure, ...of });
     },
     [table, previews, addressOf, measure, tall, attempts, versions],
   );

@@ -62,12 +62,13 @@ function checkComparison({ field: name, operator, value, spans }: Comparison, na
       const word = TRUTHS.find(([each]) => each === value.toLowerCase());
       return word === undefined
         ? refused(spans.value, `“${value}” is neither yes nor no.`, ["yes", "no"])
-        : maybe({ kind: "number", column: "truncated", operator: "=", value: word[1] });
+        : { ok: true, value: { kind: "number", column: "truncated", operator: isNot ? "!=" : "=", value: word[1] } };
     }
     case "error": {
       const codes = codesOf(value, names);
       if (codes === null) return refused(spans.value, `“${value}” is no code of an error.`, [NONE, ANY, ...names.errorCodes.flatMap((code) => code ?? [])]);
-      return maybe({ kind: "error", codes });
+      // What is not known is neither the same nor another one, as with numbers.
+      return { ok: true, value: { kind: "error", codes: isNot ? [...names.errorCodes.keys()].filter((code) => !codes.includes(code)) : codes } };
     }
     case "example":
       return { ok: true, value: { kind: "example", operator: operator as Exclude<Operator, "~">, value } };

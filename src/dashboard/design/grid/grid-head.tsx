@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and the keys
 // biome-ignore-all lint/a11y/useSemanticElements: a table lays out all of its rows, and is no grid
-import type { GridColumn } from "./grid-parts.ts";
+import type { GridColumn } from "./grid-column.ts";
 
 interface GridHeadProps {
   readonly columns: readonly GridColumn[];

@@ -1,15 +1,5 @@
 import type { ComponentChildren } from "preact";
-
-export interface GridColumn {
-  readonly key: string;
-  readonly title: string;
-  /** Pixels at least; `grows`: takes what is left over. */
-  readonly width: number;
-  readonly grows?: true;
-  readonly align?: "end";
-  /** Whether rows can be put in its order. */
-  readonly sorts: boolean;
-}
+import type { GridColumn } from "./grid-column.ts";
 
 export interface GridCell {
   /** Number of the row in the list, and of the column, from 0. */

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the grid has the focus and the keys
 // biome-ignore-all lint/a11y/useSemanticElements: a table lays out all of its rows, and is no grid
 import { Component } from "preact";
-import type { DrawCell, GridCell, GridColumn } from "./grid-parts.ts";
+import type { GridColumn } from "./grid-column.ts";
+import type { DrawCell, GridCell } from "./grid-parts.ts";
 
 interface GridRowProps {
   /** Of the cell that the keys are at. */

@@ -2,7 +2,8 @@
 import "./grid.css";
 import type { Ref } from "preact";
 import { useEffect, useId, useImperativeHandle, useLayoutEffect, useRef } from "preact/hooks";
-import type { DrawCell, GridCell, GridColumn, GridHandle } from "./grid-parts.ts";
+import type { GridColumn } from "./grid-column.ts";
+import type { DrawCell, GridCell, GridHandle } from "./grid-parts.ts";
 import { GridHead } from "./grid-head.tsx";
 import { GridRow } from "./grid-row.tsx";
 import { useVirtualRows } from "./use-virtual-rows.ts";

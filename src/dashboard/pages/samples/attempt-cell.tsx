@@ -6,13 +6,13 @@ export function AttemptCell({ column, table, previews, row, tall, address }: Omi
   const state = table.state(row);
   if (state !== DONE && state !== OPEN) return <span title={table.settled ? "Missing" : "Not done yet"}>–</span>;
   const code = table.error(row);
+  const answer = tall && code === null ? <TextCell value={previews.value(table, row, "completion")} tall /> : null;
   return (
     <>
-      <a href={address} tabIndex={-1} class="attempt" aria-label={`Attempt ${(row % table.rollouts) + 1}`}>
-        {code === null ? <NumberCell column={column} table={table} row={row} /> : <ErrorCell code={code} message={undefined} tall={false} />}
-        {state === OPEN ? "…" : null}
+      <a href={address} tabIndex={-1} class="attempt">
+        {code === null ? (NumberCell({ column, table, row }) ?? "no number") : <ErrorCell code={code} message={undefined} tall={false} />}
       </a>
-      {tall && code === null ? <TextCell value={previews.value(table, row, "completion")} tall /> : null}
+      {answer}
     </>
   );
 }

@@ -63,8 +63,10 @@ export function FilterField({ filter, names, problem, look, go, leave }: FilterF
     if (completion === null || option === undefined) return;
     const text = `${typed.slice(0, completion.start)}${option.text} ${typed.slice(completion.end).trimStart()}`;
     const at = completion.start + option.text.length + 1;
+    // At once: the next key is typed behind it.
+    if (field.current !== null) field.current.value = text;
+    field.current?.setSelectionRange(at, at);
     say(text, at);
-    requestAnimationFrame(() => field.current?.setSelectionRange(at, at));
   };
   const press = (event: KeyboardEvent): void => {
     const { key } = event;

@@ -1,6 +1,6 @@
 import { metricColumn, metricOf, STANDARD_COLUMNS } from "../../../cells/column-names.ts";
 import { singleLine } from "../../../report/text/printable.ts";
-import type { GridColumn } from "../../design/grid/grid-parts.ts";
+import type { GridColumn } from "../../design/grid/grid-column.ts";
 import type { HeatTone } from "../../design/grid/heat.ts";
 import { ROLLOUT, TOKENS } from "../../samples/filter/names.ts";
 

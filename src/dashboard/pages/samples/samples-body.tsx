@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useDashboard } from "../../context.ts";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { InfoKeys } from "../../samples/info-keys.ts";
@@ -40,10 +40,13 @@ export function SamplesBody({ source, list, view, go }: SamplesProps) {
     setFrom(next);
     return true;
   };
-  const lookForKeys = (): void => {
-    const row = list.rows.value?.[0];
-    if (table !== null && row !== undefined) void infoKeys.look(table.placeOf(row));
-  };
+  // Asked for once there is a rollout to look at.
+  const [wantsKeys, setWantsKeys] = useState(false);
+  const first = list.rows.value?.[0];
+  useEffect(() => {
+    if (wantsKeys && table !== null && first !== undefined) void infoKeys.look(table.placeOf(first));
+  }, [wantsKeys, table, first, infoKeys]);
+  const lookForKeys = (): void => setWantsKeys(true);
   const pick = (): boolean => {
     lookForKeys();
     setPicks(true);

@@ -17,6 +17,7 @@ export function SamplesCount({ source, list, view }: SamplesCountProps) {
   const rows = list.rows.value;
   if (table === null || rows === null) return null;
   const there = table.done + table.open;
+  if (there === 0 && !source.isWhole.value) return null;
   const parts = [`${thousands(there)} ${there === 1 ? "rollout" : "rollouts"}`];
   if (view.filter.trim() !== "") parts.unshift(`${thousands(rows.length)} ${view.attempts ? "examples" : ""} found of`);
   if (there < table.rows - table.missing) parts.push(`of ${thousands(table.rows)}`);

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { thousands } from "../../../report/text/format.ts";
-import { rolloutAddress } from "../../address/links.ts";
+import { rolloutAddress, runAddress } from "../../address/links.ts";
 import { samplesQuery } from "../../address/samples-view.ts";
 import { useDashboard } from "../../context.ts";
 import { Grid, mostRows } from "../../design/grid/grid.tsx";
-import type { GridCell, GridColumn, GridHandle } from "../../design/grid/grid-parts.ts";
+import type { GridColumn } from "../../design/grid/grid-column.ts";
+import type { GridCell, GridHandle } from "../../design/grid/grid-parts.ts";
 import { Failure } from "../../design/notice.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import type { ColumnTable } from "../../samples/columns/column-table.ts";
@@ -128,6 +129,14 @@ export function SamplesGrid({ source, table, rows, columns, measure, view, go, b
     sortBy(column.key);
     return true;
   };
+  const up = (): boolean => {
+    // It is the dialog's own.
+    if (document.querySelector("dialog[open]") !== null) return false;
+    if (marked.size > 0) setMarked(new Set());
+    else if (attempts) go({ ...view, attempts: false }, false);
+    else route(link(runAddress(source.id)));
+    return true;
+  };
   useGridKeys({ count: Math.min(rows.length, mostRows(rowHeight)), columns: columns.length, active, page: () => grid.current?.page() ?? 1, go: goTo, beyond });
   useShortcuts([
     { keys: ["Enter"], does: "Open the rollout", run: () => active !== null && grid.current?.isFocused() === true && open(active) },
@@ -135,6 +144,7 @@ export function SamplesGrid({ source, table, rows, columns, measure, view, go, b
     { keys: ["n"], does: "Next error", run: () => error(1) },
     { keys: ["p"], does: "Error before", run: () => error(-1) },
     { keys: ["s"], does: "Sort by the column", run: sort },
+    { keys: ["Escape"], does: "One level up: no marks, no attempts, the run", run: up },
   ]);
   const problem = previews.problem.value;
   return (

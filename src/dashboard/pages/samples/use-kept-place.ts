@@ -73,7 +73,8 @@ export function useKeptPlace({ source, table, view, listKey, grid, columns, rowA
     if (isFirst && left?.listKey === listKey) grid.current?.toTop(left.top);
     else if (index >= 0) grid.current?.reveal(index, "center");
     else grid.current?.toTop(0);
-    if (isFirst && index >= 0) grid.current?.focus();
+    // Not from under somebody who types.
+    if (isFirst && index >= 0 && document.activeElement === document.body) grid.current?.focus();
   });
   return { active, goTo, leave };
 }

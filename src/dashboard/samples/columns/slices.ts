@@ -23,10 +23,12 @@ export class Slices {
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
+    const told = (): void => {
       port1.close();
       resolve();
     };
+    port1.addEventListener("message", told);
+    port1.start();
     port2.postMessage(null);
   });
 }

@@ -1,5 +1,6 @@
 import "./transcript.css";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { MessageOutline } from "../../../cells/outline.ts";
 import { heightOf, isFoldedUnasked } from "./folding.ts";
 import { PlacedRow } from "./placed-row.tsx";
 import type { TranscriptHandle, TranscriptProps } from "./transcript-props.ts";
@@ -22,12 +23,8 @@ export function Transcript(props: TranscriptProps) {
     const outline = outlines[row.number];
     return folds.get(rowKey(row)) ?? (row.kind === "message" && outline !== undefined && isFoldedUnasked(outline));
   };
-  const estimate = (index: number): number => {
-    const row = rows[index];
-    const outline = row === undefined ? undefined : outlines[row.kind === "call" && row.result !== null ? row.result : row.number];
-    return row === undefined || outline === undefined ? 0 : heightOf(outline, outlines.length, isFolded(row));
-  };
-  const virtual = useVirtualRows({ count: rows.length, estimate, keyOf: (index) => rowKey(rows[index] as TranscriptRow), scrolls, held });
+  const heights = useMemo(() => Float64Array.from(rows, (row) => unmeasuredHeight(row, outlines)), [rows, outlines]);
+  const virtual = useVirtualRows({ count: rows.length, estimate: (index) => heights[index] ?? 0, scrolls, held });
   const toggle = (index: number): void => {
     const row = rows[index];
     if (row !== undefined) setFolds(new Map([...folds, [rowKey(row), !isFolded(row)]]));
@@ -68,11 +65,11 @@ export function Transcript(props: TranscriptProps) {
   return (
     <section class={`transcript scrolls-${scrolls}`} ref={virtual.box} tabIndex={scrolls === "own" ? 0 : undefined} aria-label={label}>
       <div class="transcript-rows" ref={virtual.list} role="feed" aria-label={label}>
-        {virtual.items.map(({ index, key, start }) => {
+        {virtual.items.map(({ index, start }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <PlacedRow
-              key={key}
+              key={rowKey(row)}
               {...props}
               row={row}
               index={index}
@@ -88,4 +85,9 @@ export function Transcript(props: TranscriptProps) {
       </div>
     </section>
   );
+}
+
+function unmeasuredHeight(row: TranscriptRow, outlines: readonly MessageOutline[]): number {
+  const outline = outlines[row.kind === "call" && row.result !== null ? row.result : row.number];
+  return outline === undefined ? 0 : heightOf(outline, outlines.length, row.kind === "message" && isFoldedUnasked(outline));
 }

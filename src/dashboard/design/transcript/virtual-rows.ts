@@ -13,9 +13,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface VirtualRowsOptions {
   readonly count: number;
-  /** Pixels, before a row was measured. */
+  /** Pixels, before a row was measured; asked of all rows behind one whose height changes. Rows are named by their numbers: other rows are another list. */
   readonly estimate: (index: number) => number;
-  readonly keyOf: (index: number) => string;
   /** What scrolls: the page, or the list's own box. */
   readonly scrolls: "page" | "own";
   /** Stays in the page wherever one scrolls to: it has the focus. */
@@ -39,7 +38,7 @@ type Rows = Virtualizer<Window, HTMLElement> | Virtualizer<HTMLElement, HTMLElem
 const OVERSCAN = 4;
 
 /** Rows of heights that nobody knows before they are drawn, of which only those that are seen are. */
-export function useVirtualRows({ count, estimate, keyOf, scrolls, held }: VirtualRowsOptions): VirtualRows {
+export function useVirtualRows({ count, estimate, scrolls, held }: VirtualRowsOptions): VirtualRows {
   const box = useRef<HTMLElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const margin = useRef(0);
@@ -47,7 +46,6 @@ export function useVirtualRows({ count, estimate, keyOf, scrolls, held }: Virtua
   const shared = {
     count,
     estimateSize: estimate,
-    getItemKey: keyOf,
     overscan: OVERSCAN,
     scrollMargin: margin.current,
     onChange: () => draw((drawn) => drawn + 1),

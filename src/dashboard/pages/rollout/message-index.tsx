@@ -23,20 +23,16 @@ export function MessageIndex({ rows, outlines, at, go }: MessageIndexProps) {
   const virtual = useVirtualRows({
     count: rows.length,
     estimate: () => HEIGHT,
-    keyOf: (index) => {
-      const row = rows[index];
-      return row === undefined ? String(index) : rowKey(row);
-    },
     scrolls: "own",
     held: -1,
   });
   return (
     <nav class="message-index" ref={virtual.box} aria-label="Messages">
       <div class="index-rows" ref={virtual.list}>
-        {virtual.items.map(({ index, key, start }) => {
+        {virtual.items.map(({ index, start }) => {
           const row = rows[index];
           return row === undefined ? null : (
-            <IndexRow key={key} top={start} isCurrent={index === at} go={() => go(index)} isCall={row.kind === "call"} text={textOf(row, outlines)} />
+            <IndexRow key={rowKey(row)} top={start} isCurrent={index === at} go={() => go(index)} isCall={row.kind === "call"} text={textOf(row, outlines)} />
           );
         })}
       </div>

@@ -48,7 +48,9 @@ export function RolloutBody({ store, query, weights, show, run, isRunKnown }: Ro
       {problem === null ? null : <Failure problem={problem} again={() => void store.load()} />}
       <RolloutHead outline={outline} raw={query.raw} setRaw={(raw) => void show({ raw })} />
       <Tabs label="Rollout" tabs={TABS} shown={query.tab} onPick={(tab) => void show({ tab })}>
-        {query.tab === "messages" ? <MessagesTab messages={messages} raw={query.raw} linkOf={linkOf} /> : null}
+        {query.tab === "messages" ? (
+          <MessagesTab key={`${store.place.example}/${store.place.rollout}`} messages={messages} raw={query.raw} linkOf={linkOf} />
+        ) : null}
         {query.tab === "scores" ? <ScoresTab outline={outline} store={store} weights={weights} raw={query.raw} /> : null}
         {query.tab === "usage" ? <UsageTab outline={outline} messageAddress={messageAddress} /> : null}
         {query.tab === "info" ? <InfoTab outline={outline} store={store} raw={query.raw} /> : null}

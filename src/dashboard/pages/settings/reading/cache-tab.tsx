@@ -17,7 +17,7 @@ export function CacheTab() {
         {({ data: { answers, bytes, oldest_at, newest_at, expires_at, asking } }) =>
           answers + asking === 0 ? (
             <p role="status">
-              No answer is kept. A run that keeps and takes them: <code>npx edgewise eval run … --cache</code>
+              No answer is kept. A run that keeps and takes them: <code>npx edgewise eval run … --cache read-write</code>
             </p>
           ) : (
             <Facts

@@ -34,7 +34,7 @@ export const EndpointsTab = () => (
     keyOf={({ endpoint_id }) => endpoint_id}
     none={
       <>
-        No endpoint is kept. From a file: <code>npx edgewise endpoint add endpoints.toml</code>
+        No endpoint is kept. In a terminal: <code>npx edgewise endpoint add --help</code>
       </>
     }
   />

@@ -43,7 +43,10 @@ export function useKeptPlace({ source, table, view, listKey, grid, columns, rowA
   useEffect(() => () => clearTimeout(timer.current), []);
   const write = (row: number): void => {
     clearTimeout(timer.current);
-    const address = link(samplesAddress(source.id), samplesQuery({ ...view, at: table.placeOf(row) }));
+    const path = samplesAddress(source.id);
+    // While the script of the next page is loaded, this one is still drawn.
+    if (location.pathname !== path) return;
+    const address = link(path, samplesQuery({ ...view, at: table.placeOf(row) }));
     // Not by the router: nothing of the page is another one by it.
     history.replaceState(history.state, "", address);
   };

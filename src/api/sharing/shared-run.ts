@@ -11,7 +11,6 @@ import { unwrap } from "../errors.ts";
 import { answerPage } from "../pages/answer-page.ts";
 import { PAGE_LOG_LINES, runPage } from "../pages/run-page.ts";
 import { readTwice } from "../read-twice.ts";
-import { cells } from "../cells/cells.ts";
 import { files } from "../runs/files.ts";
 import { readRun, viewOf } from "../runs/run-of.ts";
 import { samples } from "../runs/samples.ts";
@@ -50,7 +49,7 @@ sharedRun.get(`${BELOW}/:id`, async (c) => {
   const { team, link, id } = c.req.param();
   return answerPage(runPage(view, log ?? [], { signedIn: null, link: shownPath(team, link, id) }));
 });
-for (const part of [samples, ...cells, files]) sharedRun.route(BELOW, part);
+for (const part of [samples, files]) sharedRun.route(BELOW, part);
 sharedRun.all("*", () => {
   throw notFound();
 });

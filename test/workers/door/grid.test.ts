@@ -171,25 +171,16 @@ describe("the grid of a run", { timeout: 60_000 }, () => {
     for (const executor of fleet.executors) executor.kill();
   });
 
-  it("is told by its link as by its door, and by no other", async () => {
+  it("is not told to who has the run's link alone: that is for its page, samples and files", async () => {
     const config = await createRun({ env_id: "places", env_version: "1.0.0", num_examples: 3 });
     await fleet.settled(config.run_id);
     const { link } = (await (await call(`/api/v1/evaluations/${config.run_id}/link`, {}, "PUT")).json()) as { readonly link: string };
-    const { pathname } = new URL(link);
-    const byLink: Ask = (path, body) =>
-      Promise.resolve(
-        app.request(
-          `https://edgewise.example${pathname}${path}`,
-          body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
-          service,
-        ),
-      );
-    await expectGridOfRows(byLink, await resultsOf(config));
-    expect((await byLink("/previews", { places: [[0, 0]], fields: ["prompt"] })).status).toBe(200);
-    expect((await byLink("/search?text=question")).status).toBe(200);
-    await call(`/api/v1/evaluations/${config.run_id}/link`, undefined, "DELETE");
-    for (const path of ["/columns", "/search?text=question", "/rollouts/0/0"]) expect((await byLink(path)).status).toBe(404);
-    expect((await byLink("/previews", { places: [[0, 0]], fields: ["prompt"] })).status).toBe(404);
+    const byLink = async (path: string, init: RequestInit = {}): Promise<number> =>
+      (await app.request(`https://edgewise.example${new URL(link).pathname}${path}`, init, service)).status;
+    expect(await byLink("/samples")).toBe(200);
+    for (const path of ["/columns", "/search?text=question", "/rollouts/0/0", "/rollouts/0/0/outline"]) expect(await byLink(path), path).toBe(404);
+    const places = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ places: [[0, 0]], fields: ["prompt"] }) };
+    expect(await byLink("/previews", places)).toBe(404);
   });
 
   it("has its numbers where its rows are gone from storage, whose readers are told so", async () => {

@@ -16,9 +16,10 @@ const ID = "0000abcd";
 
 /** They have a body, and change nothing; or, each few seconds, how long a command's link lives on. */
 const QUESTIONS: ReadonlySet<string> = new Set([
-  ...["evaluation-settings", "evaluation-forecasts", "comparisons", "comparisons/examples", "environmentshub/resolve", "environmentshub/lookup"].map(
-    (path) => `POST /api/v1/${path}`,
-  ),
+  ...[
+    ...["evaluation-settings", "evaluation-forecasts", "evaluations/:id/previews", "comparisons", "comparisons/examples"],
+    ...["environmentshub/resolve", "environmentshub/lookup"],
+  ].map((path) => `POST /api/v1/${path}`),
   "POST /api/datasets/:owner/:id/paths-info/:revision",
   "POST /api/v1/environments/linked/:link/lease",
 ]);

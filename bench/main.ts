@@ -31,6 +31,7 @@ import { paging } from "./scenarios/paging.ts";
 import { pushing } from "./scenarios/travel/pushing.ts";
 import { python } from "./scenarios/python.ts";
 import { runLoad } from "./scenarios/run-load.ts";
+import { samplesPage } from "./scenarios/samples-page.ts";
 import { scale } from "./scenarios/scale.ts";
 import { schedules } from "./scenarios/schedules.ts";
 import { spans } from "./scenarios/spans.ts";
@@ -57,6 +58,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   dashboard,
   paging,
   grid,
+  "samples-page": samplesPage,
   dispatcher,
   crowd,
   "run-load": runLoad,
@@ -69,8 +71,21 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   walls,
   python,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `grid`, `limits`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "grid", "limits", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `grid`, `limits`, `merging`, `pushing`, `python`, `samples-page`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = [
+  "bare-loop",
+  "crowd",
+  "grid",
+  "limits",
+  "merging",
+  "pushing",
+  "python",
+  "samples-page",
+  "scale",
+  "schedules",
+  "spans",
+  "walls",
+];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

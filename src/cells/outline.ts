@@ -80,7 +80,7 @@ export function messageOutline({ part, message }: RowMessage, characters = OUTLI
   const text = textOfContent(message.content);
   const calls = callsOf(message);
   const media = Array.isArray(message.content)
-    ? message.content.flatMap((each) => (isObject(each) && typeof each.text !== "string" ? [String(each.type ?? "part")] : []))
+    ? message.content.flatMap((each) => (isObject(each) && typeof each.text !== "string" ? [typeof each.type === "string" ? each.type : "part"] : []))
     : [];
   const reasoning = message.reasoning_content;
   return {

@@ -102,6 +102,8 @@ describe("the outline of a row", () => {
 
   it("takes any row, and stays small where its messages are large", () => {
     fc.assert(fc.property(anyRow, (row) => void outlined(row)));
+    // What no text can be made of.
+    expect(outlined({ prompt: [{ role: "user", content: [{ type: { toString: 1 } }] }] }).messages[0]?.media).toEqual(["part"]);
     const many = outlined({ completion: Array.from({ length: 100_000 }, (_, index) => ({ role: "assistant", content: `${index} ${"y".repeat(400)}` })) });
     expect([many.messages.length, many.messages[7]]).toEqual([100_000, { part: "completion", role: "assistant", chars: 402, text: `7 ${"y".repeat(18)}` }]);
     const large = "x".repeat(5_000_000);

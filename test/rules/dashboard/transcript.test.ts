@@ -52,6 +52,11 @@ describe("a transcript", () => {
       {},
       { prompt: null, completion: "text" },
       { prompt: [1, null, "x"], completion: { role: 5, content: { a: 1 }, tool_calls: [null, 3, "no json", {}] } },
+      {
+        prompt: [
+          { role: "user", content: [{ type: "input_audio", input_audio: { format: { toString: 1 }, data: { toString: 1 } } }, { type: { toString: 1 } }] },
+        ],
+      },
     ])
       for (const message of messagesOfRow(row)) {
         expect(transcriptRows([messageOutline(message)]).length).toBeGreaterThan(0);

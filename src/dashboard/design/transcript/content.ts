@@ -49,7 +49,8 @@ function partOf(part: unknown, at: number): ShownPart {
   }
   if (part.type === "input_audio" && isObject(part.input_audio)) {
     const { format, data } = part.input_audio;
-    return { at, kind: "media", what: `Audio, ${String(format).slice(0, 40)}, ${sizeText(String(data ?? ""))}`, image: null };
+    const [kind, bytes] = [format, data].map((each) => (typeof each === "string" ? each : ""));
+    return { at, kind: "media", what: `Audio, ${kind === "" ? "?" : kind?.slice(0, 40)}, ${sizeText(bytes ?? "")}`, image: null };
   }
   return { at, kind: "other", value: part };
 }

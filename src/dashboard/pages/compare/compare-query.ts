@@ -1,4 +1,4 @@
-import { quoted } from "../../../report/text/shell-word.ts";
+import { isSayable, quoted } from "../../../report/text/shell-word.ts";
 
 /** What the address of a comparison says: which runs, how they are held against each other, and what is looked at. */
 
@@ -112,14 +112,18 @@ export function withBaseline(query: CompareQuery, id: string): CompareQuery {
   return relisted(query, { runs, against: Math.max(1, runs.indexOf(looked ?? "")) });
 }
 
-/** The same on a command line. */
-export function commandOf({ runs, metric, unpaired, cluster, accept, only }: CompareQuery): string {
+/** The same on a command line; null where a name is none that can be copied into a terminal: whoever made the address chose it. */
+export function commandOf({ runs, metric, unpaired, cluster, accept, only }: CompareQuery): string | null {
+  if (!isSayable(metric) || !isSayable(cluster)) return null;
   const flags = [
-    ...(metric === REWARD ? [] : ["--metric", quoted(metric)]),
+    ...(metric === REWARD ? [] : flagWords("--metric", metric)),
     ...(only === "worse" || only === "better" ? ["--show", "10"] : []),
-    ...(cluster === "" ? [] : ["--cluster-by", quoted(cluster)]),
+    ...(cluster === "" ? [] : flagWords("--cluster-by", cluster)),
     ...(unpaired ? ["--unpaired"] : []),
     ...(accept ? ["--accept-code-change"] : []),
   ];
   return ["npx edgewise compare", ...runs, ...flags].join(" ");
 }
+
+/** A value that begins with a dash belongs to its flag by a sign of equality. */
+const flagWords = (flag: string, value: string): readonly string[] => (value.startsWith("-") ? [quoted(`${flag}=${value}`)] : [flag, quoted(value)]);

@@ -1,5 +1,5 @@
-import { printable, printableJson } from "../../../report/text/printable.ts";
-import { quoted } from "../../../report/text/shell-word.ts";
+import { printableJson } from "../../../report/text/printable.ts";
+import { isSayable, quoted } from "../../../report/text/shell-word.ts";
 import { type Draft, referenceOf } from "./draft.ts";
 import type { GivenOption, Settings } from "./settings.ts";
 
@@ -18,7 +18,7 @@ export function commandLine(draft: Draft, { env_args, sampling_args, model, opti
     return words ?? [];
   };
   const words = [
-    ...say("environment", sayable(referenceOf(draft)) && !draft.environment.endsWith(".toml") ? [quoted(referenceOf(draft))] : null),
+    ...say("environment", isArgument(referenceOf(draft)) && !draft.environment.endsWith(".toml") ? [quoted(referenceOf(draft))] : null),
     ...say("model", flagWords("-m", "--model", model)),
     ...(draft.place.kind === "provider" ? ["--provider", quoted(draft.place.name)] : []),
     ...(draft.place.kind === "replicas" ? say("replicas", null) : []),
@@ -55,12 +55,12 @@ function optionWords({ field: { option }, value }: GivenOption): readonly string
 
 /** A value that begins with a dash belongs to its flag by a sign of equality. */
 function flagWords(short: string | null, long: string, text: string): readonly string[] | null {
-  if (!sayable(text)) return null;
+  if (!isSayable(text)) return null;
   return text.startsWith("-") ? [quoted(`${long}=${text}`)] : [short ?? long, quoted(text)];
 }
 
-/** What can be copied into a terminal as it is shown: nothing that acts there, or cannot be seen. */
-const sayable = (text: string): boolean => printable(text) === text && !text.includes("\n");
+/** One that begins with a dash would be a flag. */
+const isArgument = (text: string): boolean => isSayable(text) && !text.startsWith("-");
 
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((each) => typeof each === "string");
 const isListItem = (text: string): boolean => text !== "" && text === text.trim() && !text.includes(",");

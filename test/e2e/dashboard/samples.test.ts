@@ -67,7 +67,7 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
     closing(async () => {
       const dashboard = await open();
       await expect.poll(() => count(dashboard)).toBe(`${EXAMPLES * ATTEMPTS - 1} rollouts (1 missing)`);
-      expect((await examples(dashboard)).slice(0, 5)).toEqual(["0 · 1", "0 · 2", "0 · 3", "0 · 4", "1 · 1"]);
+      expect((await examples(dashboard)).slice(0, 5)).toEqual(["0 · 0", "0 · 1", "0 · 2", "0 · 3", "1 · 0"]);
       await expect.poll(() => column(dashboard, "Prompt").then(([first]) => first)).toBe("What is twice 0?");
       expect((await column(dashboard, "Completion"))[5]).toBe("It is 2, by attempt 1.");
       expect((await column(dashboard, "Answer"))[4]).toBe("2");
@@ -94,9 +94,9 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       await page.getByText("No rollout is like that.").waitFor();
       expect(parameter(dashboard, "filter")).toBe("not completion ~ attempt exact = 0");
       await filter.fill("answer = 34");
-      await expect.poll(() => examples(dashboard)).toEqual(["17 · 1", "17 · 2", "17 · 3", "17 · 4"]);
+      await expect.poll(() => examples(dashboard)).toEqual(["17 · 0", "17 · 1", "17 · 2", "17 · 3"]);
       await page.reload();
-      await expect.poll(() => examples(dashboard)).toEqual(["17 · 1", "17 · 2", "17 · 3", "17 · 4"]);
+      await expect.poll(() => examples(dashboard)).toEqual(["17 · 0", "17 · 1", "17 · 2", "17 · 3"]);
     }));
 
   it("says where a filter is wrong and what may stand there, and completes what is typed", () =>
@@ -121,7 +121,7 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       expect(await page.getByRole("combobox", { name: "Filter" }).inputValue()).toBe('"length ratio" < 0.005 and error = none ');
-      await expect.poll(() => examples(dashboard)).toEqual(["0 · 2", "0 · 3", "0 · 4", "1 · 1"]);
+      await expect.poll(() => examples(dashboard)).toEqual(["0 · 1", "0 · 2", "0 · 3", "1 · 0"]);
       await page.getByRole("combobox", { name: "Filter" }).fill("info.");
       await page.getByRole("option", { name: "info.level" }).waitFor();
     }));
@@ -131,12 +131,12 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       const dashboard = await open();
       const { page } = dashboard;
       await page.getByRole("button", { name: "length ratio" }).click();
-      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe(`${EXAMPLES - 1} · 4`);
+      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe(`${EXAMPLES - 1} · 3`);
       expect(await page.getByRole("columnheader", { name: "length ratio" }).getAttribute("aria-sort")).toBe("descending");
       await page.getByRole("button", { name: "length ratio" }).click();
-      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe("0 · 1");
+      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe("0 · 0");
       await page.goBack();
-      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe(`${EXAMPLES - 1} · 4`);
+      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe(`${EXAMPLES - 1} · 3`);
       const height = (): Promise<number> => page.evaluate<number>(`document.querySelector(".grid-rows [role=row]").getBoundingClientRect().height`);
       expect(await height()).toBe(30);
       await page.getByRole("button", { name: "Tall rows" }).click();
@@ -159,8 +159,8 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       await expect.poll(() => examples(dashboard)).toHaveLength(11);
       await page.keyboard.press("f");
       await expect.poll(() => examples(dashboard)).toEqual(["6", "7", "8"]);
-      expect(await page.getByRole("columnheader").allTextContents()).toEqual(["Example ↑", "Prompt", "Attempt 1", "Attempt 2", "Attempt 3", "Attempt 4"]);
-      expect((await column(dashboard, "Attempt 4")).map((text) => text.replace(/^[▁▂▄▆█]/, ""))).toEqual(["0.060", "–", "0.080"]);
+      expect(await page.getByRole("columnheader").allTextContents()).toEqual(["Example ↑", "Prompt", "Attempt 0", "Attempt 1", "Attempt 2", "Attempt 3"]);
+      expect((await column(dashboard, "Attempt 3")).map((text) => text.replace(/^[▁▂▄▆█]/, ""))).toEqual(["0.060", "–", "0.080"]);
       await page.keyboard.press("t");
       await page.getByText("It is 14, by attempt 2.").waitFor();
       await page.keyboard.press("j");
@@ -173,17 +173,17 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
     closing(async () => {
       const dashboard = await open("?filter=reward+%3C+0.5&sort=reward&order=desc");
       const { page } = dashboard;
-      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe("49 · 1");
+      await expect.poll(() => examples(dashboard).then(([first]) => first)).toBe("49 · 0");
       await page.keyboard.press("Shift+G");
-      await expect.poll(() => active(dashboard)).toBe("0 · 4");
+      await expect.poll(() => active(dashboard)).toBe("0 · 3");
       await page.keyboard.press("p");
-      await expect.poll(() => active(dashboard)).toBe("0 · 1");
+      await expect.poll(() => active(dashboard)).toBe("0 · 0");
       await page.keyboard.press("p");
-      await expect.poll(() => active(dashboard)).toBe("10 · 1");
+      await expect.poll(() => active(dashboard)).toBe("10 · 0");
       await page.keyboard.press("k");
       await page.keyboard.press("x");
       await page.getByText("1 row marked.").waitFor();
-      await expect.poll(() => active(dashboard)).toBe("11 · 4");
+      await expect.poll(() => active(dashboard)).toBe("11 · 3");
       const scrolled = (): Promise<number> => page.evaluate<number>(`document.querySelector("[role=grid]").scrollTop`);
       const top = await scrolled();
       expect(top).toBeGreaterThan(1_000);
@@ -191,13 +191,13 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       await page.waitForURL(/\/samples\/11\/3\?/);
       expect([parameter(dashboard, "filter"), parameter(dashboard, "sort"), parameter(dashboard, "order")]).toEqual(["reward < 0.5", "reward", "desc"]);
       await page.goBack();
-      await expect.poll(() => active(dashboard)).toBe("11 · 4");
+      await expect.poll(() => active(dashboard)).toBe("11 · 3");
       expect(await scrolled()).toBe(top);
       await page.reload();
-      await expect.poll(() => active(dashboard)).toBe("11 · 4");
+      await expect.poll(() => active(dashboard)).toBe("11 · 3");
       await page.keyboard.press("g");
       await page.keyboard.press("g");
-      await expect.poll(() => active(dashboard)).toBe("49 · 1");
+      await expect.poll(() => active(dashboard)).toBe("49 · 0");
       await page.keyboard.press("?");
       expect(await page.getByRole("dialog", { name: "Keys" }).textContent()).toContain("Attempts at an example beside each other");
       await page.keyboard.press("Escape");

@@ -90,7 +90,7 @@ function ErrorRow({ id, group: { code, count, category, resumable, first }, all 
           "not known yet"
         ) : (
           <a data-item href={link(rolloutAddress(id, first.example, first.rollout))}>
-            {`Example ${printable(String(first.example_id ?? first.example))}, attempt ${first.rollout + 1}`}
+            {`Example ${printable(String(first.example_id ?? first.example))}, attempt ${first.rollout}`}
           </a>
         )}
       </td>

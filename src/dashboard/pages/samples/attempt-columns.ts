@@ -18,7 +18,7 @@ export function attemptColumns(
   const shown = Math.max(0, Math.min(ATTEMPTS_AT_ONCE, rollouts - from));
   const attempts = Array.from({ length: shown }, (_, index): AttemptColumn => {
     const attempt = from + index;
-    return { key: `attempt ${attempt}`, title: `Attempt ${attempt + 1}`, kind: measure.kind, width: 132, grows: true, sorts: false, attempt };
+    return { key: `attempt ${attempt}`, title: `Attempt ${attempt}`, kind: measure.kind, width: 132, grows: true, sorts: false, attempt };
   });
   return [...fixed, ...attempts];
 }

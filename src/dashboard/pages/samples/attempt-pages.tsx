@@ -13,7 +13,7 @@ export const AttemptPages = ({ rollouts, from, beyond }: AttemptPagesProps) => (
     <button type="button" aria-label="Attempts before" disabled={from === 0} onClick={() => beyond(-1)}>
       ←
     </button>
-    {from + 1} to {Math.min(rollouts, from + ATTEMPTS_AT_ONCE)} of {rollouts}
+    {from} to {Math.min(rollouts, from + ATTEMPTS_AT_ONCE) - 1} of {rollouts}
     <button type="button" aria-label="Next attempts" disabled={from + ATTEMPTS_AT_ONCE >= rollouts} onClick={() => beyond(1)}>
       →
     </button>

@@ -40,7 +40,7 @@ function PlaceCell({ table, row, address, wholeExample }: Pick<SampleCellProps, 
     <span class="one-line">
       <a href={address} tabIndex={-1}>
         {id === null ? `(${place.example})` : singleLine(String(id))}
-        {rollout === null ? "" : ` · ${rollout + 1}`}
+        {rollout === null ? "" : ` · ${rollout}`}
       </a>
       {!wholeExample && table.state(row) === OPEN ? <span title="Generated, and not counted yet"> …</span> : null}
     </span>

@@ -54,7 +54,7 @@ export function Transcripts({ cells, query, total, open, close }: TranscriptsPro
               {Array.from({ length: attempts }, (_, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
                 <option key={index} value={String(index)}>
-                  {index + 1} of {attempts}
+                  {index}
                 </option>
               ))}
             </select>

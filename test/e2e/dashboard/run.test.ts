@@ -176,6 +176,22 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       place.model.setScript({ answer: "reverse" });
     }));
 
+  it("has no mean and no course of rewards where every rollout ended in an error, and says that errors are in the others", () =>
+    closing(async () => {
+      place.model.setScript({ faults: [{ when: { every: 1 }, fault: { kind: "malformed_json" } }] });
+      const id = await place.create({ name: "nothing scored", config: { max_retries: 0 } });
+      await place.settled(id);
+      place.model.setScript({ answer: "reverse" });
+      const { page } = await openRun(id, "?tab=metrics");
+      await page.locator(".metrics-table").waitFor();
+      expect((await page.locator(".metrics-table tbody tr").first().locator("td").allTextContents()).slice(0, 2)).toEqual(["–", "none"]);
+      await page.locator(".run-columns").getByText("No rollout was scored: all of them ended in errors.").waitFor();
+      await page.getByRole("tab", { name: "Summary" }).click();
+      await page.getByText("Reward so far: none, as no rollout was scored.").or(page.getByText("Reward so far: there is too little of it to draw.")).waitFor();
+      const mixed = await openRun(broken, "?tab=metrics");
+      await mixed.page.getByText("where an error is a 0").waitFor();
+    }));
+
   it("says that a run which somebody else deletes is gone, and why one is not there", () =>
     closing(async () => {
       const id = await place.create({ name: "to go" });

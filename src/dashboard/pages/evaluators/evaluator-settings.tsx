@@ -33,7 +33,7 @@ export function EvaluatorSettings({ evaluator: { name, definition, created_by, c
           ],
           ["MLflow", mlflow === undefined ? null : singleLine(`${mlflow.tracking_uri}, run ${mlflow.run_id}`)],
           ["Runs as", singleLine(created_by)],
-          ["Made", localText(created_at)],
+          ["Created", localText(created_at)],
           ["Changed", localText(updated_at)],
         ]}
       />

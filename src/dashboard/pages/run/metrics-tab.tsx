@@ -14,7 +14,9 @@ interface MetricsTabProps {
 /** Every metric with its mean and interval; the distribution of the one that is picked. */
 export function MetricsTab({ run, query, go }: MetricsTabProps) {
   const { metrics, edgewise, metadata } = run;
-  const { metric_estimates: estimates = {}, reward, reward_ci95, n_clusters, settled } = edgewise;
+  const { metric_estimates: estimates = {}, reward, reward_ci95, n_clusters, settled, error_bounds: bounds = null } = edgewise;
+  // Rows of errors say 0, which is no score: their mean is none where there is nothing else.
+  const isScored = bounds?.answered !== null;
   const names = Object.keys(metrics.metrics ?? {});
   const weights = metadata.reward_weights ?? {};
   const shown = query.metric === REWARD || names.includes(query.metric) ? query.metric : REWARD;
@@ -25,8 +27,8 @@ export function MetricsTab({ run, query, go }: MetricsTabProps) {
           {label}
         </button>
       </th>
-      <td class="number">{mean === null ? "–" : panelNumber(mean)}</td>
-      <td class="number">{interval === null ? (settled ? "none" : "when the run is over") : intervalText(interval)}</td>
+      <td class="number">{mean === null || !isScored ? "–" : panelNumber(mean)}</td>
+      <td class="number">{interval === null || !isScored ? (settled ? "none" : "when the run is over") : intervalText(interval)}</td>
       <td class="number">{n === undefined ? "" : thousands(n)}</td>
       <td class="number">{weights[name] === undefined ? "" : panelNumber(weights[name])}</td>
     </tr>
@@ -50,6 +52,13 @@ export function MetricsTab({ run, query, go }: MetricsTabProps) {
             {names.map((name) => row(name, singleLine(name), metrics.metrics?.[name] ?? null, estimates[name]?.ci95 ?? null, estimates[name]?.n))}
           </tbody>
         </table>
+        {bounds === null || bounds.unresolved === 0 ? null : (
+          <p class="count">
+            {isScored
+              ? "These are means of what the rows say, where an error is a 0; what those rollouts might have scored is the range above."
+              : "No rollout was scored: all of them ended in errors."}
+          </p>
+        )}
       </div>
       <DistributionChart key={shown} run={run} metric={shown} />
     </div>

@@ -60,11 +60,11 @@ export function RunHead({ run, store }: RunHeadProps) {
           {state.origin === "pushed" ? "" : ` at ${singleLine(endpointText(metadata.base_url))}`}
         </Field>
         {codes === null ? null : <Field name="Code">{codes}</Field>}
-        <When name="Made" at={run.created_at} />
+        <When name="Created" at={run.created_at} />
         <When name="Began" at={run.started_at} />
         <When name="Ended" at={run.finalized_at} />
         {state.created_by === undefined ? null : (
-          <Field name="Made by">
+          <Field name="Created by">
             <a href={link(RUNS, { by: state.created_by })}>{singleLine(state.created_by)}</a>
           </Field>
         )}

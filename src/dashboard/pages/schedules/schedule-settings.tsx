@@ -27,7 +27,7 @@ export function ScheduleSettings({
           ["Held against", drift.baseline === "first" ? (drift.first === 1 ? "the first run" : `the first ${drift.first} runs`) : singleLine(drift.baseline)],
           ["False alarms", drift.baseline === "none" ? null : `at most ${drift.false_alarms} in 100 runs`],
           ["Runs as", singleLine(created_by)],
-          ["Made", localText(created_at)],
+          ["Created", localText(created_at)],
           ["Changed", localText(updated_at)],
         ]}
       />

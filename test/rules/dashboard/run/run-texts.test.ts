@@ -64,6 +64,11 @@ describe("how a run went", () => {
     expect(Array.from(concurrencyPlot(course({})).lines[0]?.ys ?? [])).toEqual([4, Number.NaN, Number.NaN, 2]);
   });
 
+  it("is a point where one value is known, which as a line would be nothing on the screen", () => {
+    const looks = [rewardPlot(course({ reward: [null, 0.5, null] })), rewardPlot(course({}))].map(({ lines }) => lines[0]?.look);
+    expect(looks).toEqual(["dots", "line"]);
+  });
+
   it("names what requests waited for, from when to when", () => {
     expect(boundSpans(course({}))).toEqual([{ from: 20, to: 30, kind: "requests", limit: 50, waiting: 3 }]);
     expect(boundSpans(course({ bound: ["pause", null, "pause"] })).map(({ from, to }) => [from, to])).toEqual([

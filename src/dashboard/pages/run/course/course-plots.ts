@@ -22,7 +22,9 @@ function columnsOf(course: Timeline): { readonly xs: Float64Array; readonly of: 
 /** The mean reward so far, and its band. */
 export function rewardPlot(course: Timeline): LinePlot {
   const { xs, of } = columnsOf(course);
-  const lines = [{ name: "Mean so far", ys: of(course.reward), low: of(course.lo), high: of(course.hi) }];
+  // One value is no line, which would be nothing on the screen.
+  const look = course.reward.filter((each) => each !== null).length < 2 ? "dots" : "line";
+  const lines = [{ name: "Mean so far", ys: of(course.reward), low: of(course.lo), high: of(course.hi), look } as const];
   return { kind: "lines", x: TIME, y: { name: "Mean reward", text: panelNumber }, xs, lines, marks: resumesOf(course) };
 }
 

@@ -15,12 +15,14 @@ export function RewardCourse({ run }: { readonly run: Evaluation }) {
   const title = "Reward so far";
   if (course === null || plot === null) return <NoCourse run={run} title={title} polled={polled} />;
   if (course.t.length < 2) return <p role="status">{title}: there is too little of it to draw.</p>;
+  if (course.reward.every((each) => each === null))
+    return <p role="status">{run.edgewise.settled ? `${title}: none, as no rollout was scored.` : `${title}: no example is done yet.`}</p>;
   return <Chart title={title} says={saysOf(course)} plot={plot} />;
 }
 
+/** Of a course in which at least one reward is known. */
 function saysOf({ reward, lo, hi }: Timeline): string {
   const at = reward.findLastIndex((each) => each !== null);
-  if (at < 0) return "No example is done yet.";
   const [low, high] = [lo[at] ?? null, hi[at] ?? null];
   const sure = low === null || high === null ? "" : `, 95 % interval ${intervalText([low, high])}`;
   return `At last ${panelNumber(reward[at] ?? 0)}${sure}. The band is the interval at each time.`;

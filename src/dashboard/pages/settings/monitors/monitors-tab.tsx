@@ -80,6 +80,6 @@ const columnsOf = (say: (text: string) => void, showAddress: (name: string, url:
   { name: "Last beat", cell: ({ last_beat_at }) => (last_beat_at === null ? "none yet" : <Moment at={last_beat_at} now={Date.now()} />) },
   { name: "Each", cell: ({ every, grace }) => `${every}, late by ${grace}` },
   { name: "Lost", isNumber: true, cell: ({ losses }) => (losses === 0 ? null : `${losses} times`) },
-  { name: "Made by", cell: ({ created_by }) => (created_by === null ? "a run" : singleLine(created_by)) },
+  { name: "Created by", cell: ({ created_by }) => (created_by === null ? "a run" : singleLine(created_by)) },
   { name: "Do", cell: (monitor) => <MonitorButtons monitor={monitor} say={say} showAddress={showAddress} /> },
 ];

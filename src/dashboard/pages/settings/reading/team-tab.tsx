@@ -41,7 +41,7 @@ export function TeamTab() {
                 </div>
               )),
           },
-          { name: "Made", cell: ({ created_at }) => localText(created_at) },
+          { name: "Created", cell: ({ created_at }) => localText(created_at) },
         ]}
         keyOf={({ team }) => team}
         none={

@@ -190,6 +190,8 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       await page.getByText("Reward so far: none, as no rollout was scored.").or(page.getByText("Reward so far: there is too little of it to draw.")).waitFor();
       const mixed = await openRun(broken, "?tab=metrics");
       await mixed.page.getByText("where an error is a 0").waitFor();
+      const list = await place.open();
+      await list.page.locator("tr", { hasText: broken }).getByText("errors counted in").waitFor();
     }));
 
   it("says that a run which somebody else deletes is gone, and why one is not there", () =>

@@ -104,6 +104,7 @@ function Reward({ edgewise: { reward, reward_ci95, done_rollouts, errored_rollou
     <>
       {panelNumber(reward)}
       <small>{reward_ci95 === null ? (settled ? "" : "so far") : intervalText(reward_ci95)}</small>
+      {errored_rollouts ? <small title="Means of what the rows say, where an error is a 0; the run's page has the range">errors counted in</small> : null}
     </>
   );
 }

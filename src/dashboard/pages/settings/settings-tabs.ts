@@ -3,7 +3,7 @@ export const SETTINGS_TABS = [
   { id: "me", name: "Who am I" },
   { id: "tokens", name: "Tokens" },
   { id: "secrets", name: "Secrets" },
-  { id: "environment", name: "Secrets of environments" },
+  { id: "environment", name: "Of environments" },
   { id: "alerts", name: "Alerts" },
   { id: "monitors", name: "Monitors" },
   { id: "endpoints", name: "Endpoints" },

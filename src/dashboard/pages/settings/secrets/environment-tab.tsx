@@ -18,7 +18,7 @@ export function EnvironmentTab() {
   const { environment = "" } = query;
   return (
     <>
-      <Part title="Secrets of environments">
+      <Part title="Of environments">
         <p class="count">Secrets and variables that one environment gets, beside those of the team that are linked to it.</p>
         <AskForm
           label="Choose an environment"

@@ -140,6 +140,8 @@ describe.skipIf(browserPath === null)(`the pages of schedules ${NEEDS_BROWSER}`,
   it("are used by keys alone: to the list, into a schedule, two runs chosen and compared, help, and back", () =>
     closing(async () => {
       const { page } = await place.open("");
+      // Keys are heard once the page is drawn, which is after it was loaded.
+      await page.getByRole("searchbox").waitFor();
       await page.keyboard.press("g");
       await page.keyboard.press("s");
       await page.getByRole("link", { name: "nightly", exact: true }).waitFor();

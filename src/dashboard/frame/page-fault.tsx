@@ -1,12 +1,19 @@
 import { Component, type ComponentChildren } from "preact";
+import { useLocation } from "preact-iso/router";
 import { Notice } from "../design/notice.tsx";
 
-interface PageFaultProps {
+/** What stands in place of a page that cannot be drawn: its script is gone with an older version of the service, or it has a fault. The frame stays, and leads to other pages. */
+export function PageFault({ children }: { readonly children: ComponentChildren }) {
+  const { url } = useLocation();
+  return <FaultOf url={url}>{children}</FaultOf>;
+}
+
+interface FaultOfProps {
+  readonly url: string;
   readonly children: ComponentChildren;
 }
 
-/** What stands in place of a page that cannot be drawn: its script is gone with an older version of the service, or it has a fault. The frame stays. */
-export class PageFault extends Component<PageFaultProps, { readonly failed: boolean }> {
+class FaultOf extends Component<FaultOfProps, { readonly failed: boolean }> {
   override state = { failed: false };
 
   static override getDerivedStateFromError(error: unknown): { readonly failed: boolean } {
@@ -14,7 +21,12 @@ export class PageFault extends Component<PageFaultProps, { readonly failed: bool
     return { failed: true };
   }
 
-  override render({ children }: PageFaultProps, { failed }: { readonly failed: boolean }) {
+  override componentDidUpdate(before: FaultOfProps): void {
+    // The fault is of the page that was left.
+    if (this.state.failed && before.url !== this.props.url) this.setState({ failed: false });
+  }
+
+  override render({ children }: FaultOfProps, { failed }: { readonly failed: boolean }) {
     if (!failed) return children;
     return (
       <Notice role="alert" tone="bad" title="This page could not be drawn.">

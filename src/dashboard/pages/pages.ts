@@ -1,6 +1,6 @@
 import type { AnyComponent } from "preact";
-import lazy from "preact-iso/lazy";
 import { COMPARE, ENVIRONMENTS, EVALUATORS, NEW_RUN, ROLLOUT_PATH, RUNS, RUN_PATH, SAMPLES_PATH, SCHEDULES, SETTINGS } from "../address/links.ts";
+import { loadedPage } from "./loaded-page.ts";
 
 /** A page of the dashboard: where it is, what draws it, and whether one goes there from everywhere. */
 export interface DashboardPage {
@@ -14,33 +14,41 @@ export interface DashboardPage {
 
 /** Every page. What is not built is not here. */
 export const PAGES: readonly DashboardPage[] = [
-  { path: RUNS, component: lazy(() => import("./runs/runs-page.tsx").then((module) => module.RunsPage)), place: { name: "Runs", key: "r" } },
-  { path: RUN_PATH, component: lazy(() => import("./run/run-page.tsx").then((module) => module.RunPage)) },
-  { path: NEW_RUN, component: lazy(() => import("./new-run/new-run-page.tsx").then((module) => module.NewRunPage)), place: { name: "New run", key: "n" } },
+  { path: RUNS, component: loadedPage(() => import("./runs/runs-page.tsx").then((module) => module.RunsPage)), place: { name: "Runs", key: "r" } },
+  { path: RUN_PATH, component: loadedPage(() => import("./run/run-page.tsx").then((module) => module.RunPage)) },
+  {
+    path: NEW_RUN,
+    component: loadedPage(() => import("./new-run/new-run-page.tsx").then((module) => module.NewRunPage)),
+    place: { name: "New run", key: "n" },
+  },
   {
     path: ENVIRONMENTS,
-    component: lazy(() => import("./environments/environments-page.tsx").then((module) => module.EnvironmentsPage)),
+    component: loadedPage(() => import("./environments/environments-page.tsx").then((module) => module.EnvironmentsPage)),
     place: { name: "Environments", key: "e" },
   },
-  { path: `${ENVIRONMENTS}/:reference`, component: lazy(() => import("./environments/environment-page.tsx").then((module) => module.EnvironmentPage)) },
-  { path: SAMPLES_PATH, component: lazy(() => import("./samples/samples-page.tsx").then((module) => module.SamplesPage)) },
+  { path: `${ENVIRONMENTS}/:reference`, component: loadedPage(() => import("./environments/environment-page.tsx").then((module) => module.EnvironmentPage)) },
+  { path: SAMPLES_PATH, component: loadedPage(() => import("./samples/samples-page.tsx").then((module) => module.SamplesPage)) },
   {
     path: SCHEDULES,
-    component: lazy(() => import("./schedules/schedules-page.tsx").then((module) => module.SchedulesPage)),
+    component: loadedPage(() => import("./schedules/schedules-page.tsx").then((module) => module.SchedulesPage)),
     place: { name: "Schedules", key: "s" },
   },
-  { path: `${SCHEDULES}/:name`, component: lazy(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
-  { path: COMPARE, component: lazy(() => import("./compare/compare-page.tsx").then((module) => module.ComparePage)), place: { name: "Compare", key: "c" } },
-  { path: ROLLOUT_PATH, component: lazy(() => import("./rollout/rollout-page.tsx").then((module) => module.RolloutPage)) },
+  { path: `${SCHEDULES}/:name`, component: loadedPage(() => import("./schedules/schedule-page.tsx").then((module) => module.SchedulePage)) },
+  {
+    path: COMPARE,
+    component: loadedPage(() => import("./compare/compare-page.tsx").then((module) => module.ComparePage)),
+    place: { name: "Compare", key: "c" },
+  },
+  { path: ROLLOUT_PATH, component: loadedPage(() => import("./rollout/rollout-page.tsx").then((module) => module.RolloutPage)) },
   {
     path: EVALUATORS,
-    component: lazy(() => import("./evaluators/evaluators-page.tsx").then((module) => module.EvaluatorsPage)),
+    component: loadedPage(() => import("./evaluators/evaluators-page.tsx").then((module) => module.EvaluatorsPage)),
     place: { name: "Evaluators", key: "v" },
   },
-  { path: `${EVALUATORS}/:name`, component: lazy(() => import("./evaluators/evaluator-page.tsx").then((module) => module.EvaluatorPage)) },
+  { path: `${EVALUATORS}/:name`, component: loadedPage(() => import("./evaluators/evaluator-page.tsx").then((module) => module.EvaluatorPage)) },
   {
     path: SETTINGS,
-    component: lazy(() => import("./settings/settings-page.tsx").then((module) => module.SettingsPage)),
+    component: loadedPage(() => import("./settings/settings-page.tsx").then((module) => module.SettingsPage)),
     place: { name: "Settings", key: "," },
   },
 ];

@@ -168,6 +168,20 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
         }
     }));
 
+  it("leads to other pages from one that cannot be drawn", () =>
+    closing(async () => {
+      const dashboard = await place.open("", {}, /ERR_FAILED|dynamically imported/);
+      const { page } = dashboard;
+      await row(dashboard, "watched").waitFor();
+      await page.route("**/dashboard/assets/*", (route) => route.abort());
+      const navigation = page.getByRole("navigation");
+      await navigation.getByRole("link", { name: "Settings" }).click();
+      await page.getByRole("alert").getByText("This page could not be drawn.").waitFor();
+      await navigation.getByRole("link", { name: "Runs" }).click();
+      await row(dashboard, "watched").waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+    }));
+
   it("says what a refused question was refused for, and tries again", () =>
     closing(async () => {
       const dashboard = await place.open("nowhere", {}, /503/);

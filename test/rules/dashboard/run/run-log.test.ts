@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Api } from "../../../../src/dashboard/api/ask.ts";
+import { UNREACHABLE } from "../../../../src/dashboard/api/problem.ts";
 import { found, KEPT_LINES, LogStore } from "../../../../src/dashboard/pages/run/log/log-store.ts";
 
 const VIEWER = { version: "1", team: "default", teams: [], csrf: "", via: "" } as const;
@@ -7,13 +8,15 @@ const line = (level: string, message: string): string => `2026-11-23 10:00:00 - 
 
 /** A log in pages: what follows each event. */
 class Place {
-  pages: { readonly text: string; readonly next: string; readonly more: boolean }[] = [];
+  /** `text` null: the connection breaks within it. */
+  pages: { readonly text: string | null; readonly next: string; readonly more: boolean }[] = [];
   readonly after: string[] = [];
   readonly store = new LogStore(
     new Api(VIEWER, async (url) => {
       this.after.push(new URL(url, "http://x").searchParams.get("after") ?? "");
       const { text, next, more } = this.pages.shift() ?? { text: "", next: this.after.at(-1) ?? "0", more: false };
-      return new Response(text, { headers: { "x-edgewise-next": next, "x-edgewise-more": more ? "1" : "0" } });
+      const body = text ?? new ReadableStream({ start: (page) => page.error(new TypeError("network error")) });
+      return new Response(body, { headers: { "x-edgewise-next": next, "x-edgewise-more": more ? "1" : "0" } });
     }),
     { isVisible: () => true, listen: () => () => undefined },
     "0000abcd",
@@ -49,6 +52,21 @@ describe("the log of a run", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(place.after).toEqual(["0", "1000", "1007", "1009"]);
     expect(place.store.lines.value).toHaveLength(3);
+  });
+
+  it("is read on after a page that was broken off, each line once", async () => {
+    place.pages = [
+      { text: line("INFO", "one"), next: "1000", more: true },
+      { text: null, next: "1007", more: false },
+    ];
+    place.store.follow(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([place.store.lines.value.length, place.store.problem.value?.text]).toEqual([1, UNREACHABLE.text]);
+    place.pages = [{ text: line("ERROR", "two"), next: "1007", more: false }];
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(place.after).toEqual(["0", "1000", "1000"]);
+    expect(place.store.lines.value.map(({ number }) => number)).toEqual([1, 2]);
+    expect(place.store.problem.value).toBeNull();
   });
 
   it("keeps no control characters, and of a very long one the newest lines by their numbers", async () => {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { printable } from "../../../../report/text/printable.ts";
 import type { Api } from "../../../api/ask.ts";
-import type { Problem } from "../../../api/problem.ts";
+import { type Problem, UNREACHABLE } from "../../../api/problem.ts";
 import type { Visibility } from "../../../live/visibility.ts";
 import { LEVELS, type Level } from "../run-query.ts";
 
@@ -59,9 +59,12 @@ export class LogStore {
     this.#isReading = true;
     try {
       while (await this.#page());
-    } catch {
+    } catch (error) {
       // Given up: the page is left.
-      return;
+      if (this.#asked.signal.aborted) return;
+      if (!(error instanceof TypeError)) throw error;
+      // Broken off within a page, which is read again as a whole.
+      this.problem.value = UNREACHABLE;
     } finally {
       this.#isReading = false;
     }

@@ -41,7 +41,7 @@ export class Shortcuts {
 
   press(event: Pressed): void {
     const { key, timeStamp, target } = event;
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || takesText(target)) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || takesKey(target, key)) return;
     const before = this.#before !== null && timeStamp - this.#before.at < SEQUENCE_MS ? `${this.#before.key} ${key}` : null;
     this.#before = { key, at: timeStamp };
     // What a page adds later means more there than the same key of the frame.
@@ -54,9 +54,10 @@ export class Shortcuts {
   }
 }
 
-/** Fields that characters go into; a check box takes none. */
-function takesText(target: object | null): boolean {
+/** Fields that characters go into; a check box takes none, and of a group of choices arrows alone lead to the next. */
+function takesKey(target: object | null, key: string): boolean {
   const { tagName = "", type = "", isContentEditable = false } = (target ?? {}) as { tagName?: string; type?: string; isContentEditable?: boolean };
   if (isContentEditable || tagName === "TEXTAREA" || tagName === "SELECT") return true;
-  return tagName === "INPUT" && !["checkbox", "radio", "button", "submit"].includes(type);
+  if (tagName === "INPUT" && type === "radio") return key.startsWith("Arrow");
+  return tagName === "INPUT" && !["checkbox", "button", "submit"].includes(type);
 }

@@ -49,6 +49,14 @@ describe("keys", () => {
     expect(done).toEqual(["next", "next", "runs", "first"]);
   });
 
+  it("leave arrows to a group of choices, of which only they reach the others", () => {
+    const { done, shortcuts, key } = board();
+    shortcuts.add([key(["x"], "choose"), key(["j", "ArrowDown"], "next"), key(["ArrowLeft"], "previous")]);
+    const target = { tagName: "INPUT", type: "radio" };
+    expect(press(shortcuts, ["ArrowDown", "ArrowLeft", "x", "j"], { target })).toEqual([false, false, true, true]);
+    expect(done).toEqual(["choose", "next"]);
+  });
+
   it("are off while somebody types, and with a modifier; a check box takes no text", () => {
     const { done, shortcuts, key } = board();
     shortcuts.add([key(["x"], "choose")]);

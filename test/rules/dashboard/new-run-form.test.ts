@@ -54,8 +54,16 @@ describe("a field that is made from a schema", () => {
         const read = readGiven(shape, givenOf(shape, value));
         expect(read.ok && JSON.stringify(read.value)).toBe(JSON.stringify(value));
       }),
-      { numRuns: 500 },
+      {
+        numRuns: 500,
+        // What no text can be made of.
+        examples: [
+          [{ type: "integer" }, { toString: null }],
+          [{ type: "array", items: { type: "string" } }, [{ toString: null }]],
+        ],
+      },
     );
+    expect(valuesText({ type: [{ toString: null }, "null"] })).toBe('{"toString":null} or null');
   });
 
   it.each([
@@ -153,10 +161,21 @@ describe("a draft of a run", () => {
     const secret = { text: "hush-hush" };
     storage.keep({
       ...EMPTY_DRAFT,
-      ...{ model: "m", args: { judge_api_key: secret, depth: { text: "1" } }, options: { heartbeat_url: secret, headers: secret, verbose: { text: "true" } } },
+      ...{
+        model: "m",
+        args: { judge_api_key: secret, auth: secret, judge: { text: '{"model":"m","api_key":"hush-hush"}', json: true }, depth: { text: "1" } },
+        sampling: { extra_body: secret, max_tokens: { text: "9" } },
+        options: { heartbeat_url: secret, headers: secret, verbose: { text: "true" } },
+      },
     });
     expect([...shelf.values()].join("")).not.toContain("hush-hush");
-    expect(storage.read()).toEqual({ ...EMPTY_DRAFT, model: "m", args: { depth: { text: "1" } }, options: { verbose: { text: "true" } } });
+    expect(storage.read()).toEqual({
+      ...EMPTY_DRAFT,
+      model: "m",
+      args: { depth: { text: "1" } },
+      sampling: { max_tokens: { text: "9" } },
+      options: { verbose: { text: "true" } },
+    });
     for (const other of ["no JSON", '{"version":2}', '{"version":1,"draft":{"model":7}}']) {
       for (const key of shelf.keys()) shelf.set(key, other);
       expect(storage.read(), other).toBeNull();

@@ -69,10 +69,11 @@ export function givenOf(shape: FieldShape, value: unknown): Given {
 }
 
 function plainly({ kind }: FieldShape, value: unknown): Given | null {
-  if (kind === "lines") return Array.isArray(value) ? { text: value.join("\n") } : null;
+  if (kind === "lines") return Array.isArray(value) && value.every((each) => typeof each === "string") ? { text: value.join("\n") } : null;
   if (kind === "choice") return { text: choiceText(value) };
   if (kind === "text") return typeof value === "string" ? { text: value } : null;
-  return kind === "json" ? null : { text: String(value) };
+  // Of an object no text may be made: it may have a `toString` that is none.
+  return kind === "json" || typeof value === "object" ? null : { text: String(value) };
 }
 
 function isRead(shape: FieldShape, given: Given, value: unknown): boolean {

@@ -15,7 +15,7 @@ export function valuesText(schema: Schema): string {
     return [...shown, ...(choices.length > shown.length ? [`${choices.length - shown.length} more`] : [])].join(", ");
   }
   if (Array.isArray(anyOf) && anyOf.length > 0 && anyOf.length <= MOST_CHOICES && anyOf.every(isSchema)) return anyOf.map(valuesText).join(" or ");
-  if (Array.isArray(type)) return type.map((each) => singleLine(String(each))).join(" or ");
+  if (Array.isArray(type)) return type.map((each) => (typeof each === "string" ? singleLine(each) : printableJson(each))).join(" or ");
   if (type === "array") return isSchema(items) && typeof items.type === "string" ? `list of ${valuesText(items)}` : "list";
   if (type === "integer" || type === "number") return `${type === "integer" ? "whole number" : "number"}${boundsText(schema)}`;
   if (type === "boolean") return "yes or no";

@@ -49,7 +49,8 @@ const valuesOf = (fields: readonly FormField[], values: object): Values =>
   );
 
 /** A table as the lines that it is written in. */
-const linesOf = (value: unknown): unknown => (isSchema(value) ? Object.entries(value).map(([name, each]) => `${name}: ${String(each)}`) : value);
+const linesOf = (value: unknown): unknown =>
+  isSchema(value) ? Object.entries(value).map(([name, each]) => `${name}: ${typeof each === "string" ? each : JSON.stringify(each)}`) : value;
 
 /** What needs not be said, since it is as it always is. */
 const isUsual = ({ name, default: usual }: FormField, values: Readonly<Record<string, unknown>>): boolean =>

@@ -5,8 +5,12 @@ import { type Draft, EMPTY_DRAFT } from "./draft.ts";
 const VERSION = 1;
 /** Options that may hold a secret in spite of what they are for: an address that is called, headers. */
 const UNSTORED = ["heartbeat_url", "headers", "headers_from_state"];
-/** An argument that is called so may be one. */
-const SECRET = /key|token|secret|password|credential/i;
+/** A field of sampling that goes to a provider as it is. */
+const PASSED_ON = ["extra_body", "extra_headers", "extra_query"];
+/** What is called so may be one. */
+const SECRET = /key|token|secret|passw|pwd|credential|auth|bearer|cookie/i;
+/** A name within a value that is written as JSON. */
+const NAME_IN_JSON = /"([^"\\]*)"\s*:/g;
 
 /** Where a browser keeps what its tab has typed. */
 export type Shelf = Pick<Storage, "getItem" | "setItem" | "removeItem">;
@@ -32,7 +36,12 @@ export class DraftStorage {
 
   /** Keeps it for as long as the tab is open, without what may be a secret. */
   keep(draft: Draft): void {
-    const told = { ...draft, args: without(draft.args, (name) => SECRET.test(name)), options: without(draft.options, (name) => UNSTORED.includes(name)) };
+    const told = {
+      ...draft,
+      args: without(draft.args, (name) => SECRET.test(name)),
+      sampling: without(draft.sampling, (name) => PASSED_ON.includes(name)),
+      options: without(draft.options, (name) => UNSTORED.includes(name)),
+    };
     try {
       this.#shelf.setItem(this.#key, JSON.stringify({ version: VERSION, draft: told }));
     } catch {
@@ -46,7 +55,9 @@ export class DraftStorage {
 }
 
 const without = (values: Values, isLeftOut: (name: string) => boolean): Values =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => !isLeftOut(name)));
+  Object.fromEntries(Object.entries(values).filter(([name, { text }]) => !isLeftOut(name) && !namesSecret(text)));
+
+const namesSecret = (text: string): boolean => [...text.matchAll(NAME_IN_JSON)].some(([, name = ""]) => SECRET.test(name));
 
 const isDraft = (value: unknown): value is Draft =>
   typeof value === "object" &&

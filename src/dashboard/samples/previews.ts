@@ -2,7 +2,7 @@ import { batch, signal } from "@preact/signals";
 import type { Previews } from "../api/answers.ts";
 import type { Api } from "../api/ask.ts";
 import { isPassing, type Problem } from "../api/problem.ts";
-import type { ColumnTable } from "./columns/column-table.ts";
+import { ABSENT, type ColumnTable } from "./columns/column-table.ts";
 
 /** After the last turn of the wheel: rows that only pass by are not read. */
 const STILL_MS = 80;
@@ -86,8 +86,10 @@ export class PreviewStore {
   }
 
   #missing(table: ColumnTable): { readonly rows: readonly number[]; readonly fields: readonly string[] } {
+    // What is not there yet says nothing, and nothing is kept of it.
+    const isThere = (row: number): boolean => table.state(row) !== ABSENT;
     const lacks = (row: number): readonly string[] => this.#fields.filter((field) => this.#known(table, row)?.values.has(field) !== true);
-    const rows = this.#rows.filter((row) => lacks(row).length > 0).slice(0, ROWS);
+    const rows = this.#rows.filter((row) => isThere(row) && lacks(row).length > 0).slice(0, ROWS);
     return { rows, fields: [...new Set(rows.flatMap(lacks))].slice(0, MOST_FIELDS) };
   }
 

@@ -223,4 +223,23 @@ describe("texts of the rows that are seen", () => {
       },
     ]);
   });
+
+  it("are read of an attempt once it is there, and nothing is taken for them before", async () => {
+    const run = new FakeRun();
+    const { source } = opened(run);
+    await holds(() => source.isWhole.value, "a whole table");
+    const table = source.table.value;
+    if (table === null) throw new Error("no table");
+    const previews = new PreviewStore(ID, run.api);
+    closing.push(() => previews.close());
+    previews.want(table, [3, 4], ["prompt"]);
+    await holds(() => previews.value(table, 3, "prompt") === "prompt 1/1", "the text of the one that is there");
+    run.rewards.set(2, [1, 1]);
+    run.seq = 2;
+    source.refresh();
+    await holds(() => table.done === 6, "the third example");
+    previews.want(table, [3, 4], ["prompt"]);
+    await holds(() => previews.value(table, 4, "prompt") === "prompt 2/0", "the text of the one that came later");
+    expect(run.bodies).toMatchObject([{ places: [[1, 1]] }, { places: [[2, 0]] }]);
+  });
 });

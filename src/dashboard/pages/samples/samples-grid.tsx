@@ -78,6 +78,7 @@ export function SamplesGrid({ source, table, rows, columns, measure, view, go, b
     },
     [table, previews, addressOf, measure, tall, attempts, versions],
   );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: attempts that were not there yet are wanted again once there are more
   const onWindow = useCallback(
     (keys: readonly number[]) => {
       const shown = columns.flatMap((column) => attemptOf(column) ?? []);
@@ -89,7 +90,7 @@ export function SamplesGrid({ source, table, rows, columns, measure, view, go, b
         );
       return previews.want(table, keys, attempts ? ["prompt"] : columns.flatMap(({ key, kind }) => (PREVIEWED.includes(kind) ? key : [])));
     },
-    [table, previews, columns, tall, attempts],
+    [table, previews, columns, tall, attempts, table.done + table.open],
   );
   const open = (cell: GridCell): boolean => {
     const row = rowAt(cell);

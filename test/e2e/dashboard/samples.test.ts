@@ -73,6 +73,8 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       expect((await column(dashboard, "Answer"))[4]).toBe("2");
       expect((await column(dashboard, "Error")).slice(0, 2)).toEqual(["✕ environment_error", ""]);
       expect((await column(dashboard, "exact"))[1]).toMatch(/1$/);
+      // Both rows say 0; one of them was never scored.
+      expect((await column(dashboard, "Reward")).slice(0, 2)).toEqual(["–", expect.stringMatching(/0$/)]);
       expect((await column(dashboard, "Turns"))[1]).toBe("1");
       const grid = dashboard.page.getByRole("grid", { name: "Rollouts" });
       expect(await grid.getAttribute("aria-rowcount")).toBe(String(EXAMPLES * ATTEMPTS));

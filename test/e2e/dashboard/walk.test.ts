@@ -35,6 +35,8 @@ describe.skipIf(browserPath === null)(`the dashboard ${NEEDS_BROWSER}`, { timeou
       await keyboard.press("Enter");
       await page.waitForURL(`**/dashboard/evaluations/${ids[1]}`);
       await page.getByRole("link", { name: "Samples" }).waitFor();
+      // The focus is on the new page, so that the next Tab is its first.
+      expect(await page.evaluate<string>("document.activeElement?.id ?? ''")).toBe("content");
       await tabTo(page, "Samples");
       await keyboard.press("Enter");
       await page.getByRole("link", { name: "0 · " }).first().waitFor();

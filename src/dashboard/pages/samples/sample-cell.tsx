@@ -74,6 +74,8 @@ export function NumberCell({ column: { key, kind, tone = "plain" }, table, row }
   const value = table.value(key, row);
   if (Number.isNaN(value)) return null;
   if (kind === "truth") return value === 1 ? "yes" : "";
+  // The 0 that a row has where nothing could be scored is no score.
+  if (tone === "good" && value === 0 && table.error(row) !== null) return <span title="Not scored: the rollout ended in an error">–</span>;
   const text = kind === "dollars" ? dollarsText(value) : kind === "count" ? thousands(value) : panelNumber(value);
   return <HeatMark text={text} step={heatOf(value, table.extent(key))} tone={tone} />;
 }

@@ -77,7 +77,9 @@ export function useKeptPlace({ source, table, view, listKey, grid, columns, rowA
     else if (index >= 0) grid.current?.reveal(index, "center");
     else grid.current?.toTop(0);
     // Not from under somebody who types.
-    if (isFirst && index >= 0 && document.activeElement === document.body) grid.current?.focus();
+    // Nothing on the page has the focus: not what somebody has gone to meanwhile.
+    const holder = document.activeElement;
+    if (isFirst && index >= 0 && (holder === document.body || holder?.id === "content")) grid.current?.focus();
   });
   return { active, goTo, leave };
 }

@@ -5,6 +5,17 @@ import { type Problem, problemOf, UNREACHABLE } from "./problem.ts";
 
 export type Asked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
+const BROKEN_OFF: Problem = { ...UNREACHABLE, text: "The service broke its answer off." };
+
+/** The bytes of an opened answer, all of them. */
+export async function wholeOf(response: Response): Promise<Asked<ArrayBuffer>> {
+  try {
+    return { ok: true, value: await response.arrayBuffer() };
+  } catch {
+    return { ok: false, problem: BROKEN_OFF };
+  }
+}
+
 export interface Question {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Left out where it is undefined. */
@@ -32,7 +43,7 @@ export class Api {
       return { ok: true, value: (await opened.value.json()) as T };
     } catch (error) {
       if (question.signal?.aborted) throw error;
-      return { ok: false, problem: { ...UNREACHABLE, text: "The service broke its answer off." } };
+      return { ok: false, problem: BROKEN_OFF };
     }
   }
 

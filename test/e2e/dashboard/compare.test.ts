@@ -105,7 +105,8 @@ describe.skipIf(browserPath === null)(`the page of a comparison ${NEEDS_BROWSER}
       expect(marks).toBeGreaterThan(0);
       const texts = await shown.locator(".diff-block .side").allTextContents();
       expect(texts[0]).not.toBe(texts[1]);
-      expect(await shown.getByRole("link", { name: "Whole rollout" }).first().getAttribute("href")).toContain(`/dashboard/evaluations/${good}/samples/`);
+      const inSamples = await shown.getByRole("link", { name: "In the run's samples" }).first().getAttribute("href");
+      expect(inSamples).toMatch(new RegExp(`^/dashboard/evaluations/${good}/samples\\?filter=example\\+%3D\\+\\d+$`));
     }));
 
   it("is used by keys alone: rows, regressions, both transcripts, the next example, and back to the row", () =>

@@ -208,6 +208,8 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       await page.getByRole("alert").waitFor();
       await page.getByRole("heading", { name: "Run 0000abcd" }).waitFor();
       expect(await barriersIn(page)).toEqual([]);
+      await page.getByRole("alert").getByRole("link", { name: "Runs" }).click();
+      await page.getByRole("heading", { name: "Runs" }).waitFor();
     }));
 
   it("shows the log by level and words, with a link to each line", () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Api } from "../../../src/dashboard/api/ask.ts";
+import { Api, wholeOf } from "../../../src/dashboard/api/ask.ts";
 import { isPassing } from "../../../src/dashboard/api/problem.ts";
 import { viewerIn } from "../../../src/dashboard/viewer.ts";
 
@@ -49,6 +49,18 @@ describe("a question to the API", () => {
   it("that nobody answers, or answers half, is a problem and not a fault of the page", async () => {
     expect(await api(() => Promise.reject(new TypeError("fetch failed"))).asks.ask("/x")).toMatchObject({ ok: false, problem: { kind: "unreachable" } });
     expect(await api(() => new Response('{"half":')).asks.ask("/x")).toMatchObject({ ok: false, problem: { kind: "unreachable" } });
+  });
+
+  it("whose bytes break off says so, and gives no half of them", async () => {
+    const half = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(4));
+        controller.error(new TypeError("terminated"));
+      },
+    });
+    expect(await wholeOf(new Response(half))).toMatchObject({ ok: false, problem: { text: "The service broke its answer off." } });
+    const whole = await wholeOf(new Response("1234"));
+    expect(whole.ok && whole.value.byteLength).toBe(4);
   });
 
   it("that is given up rejects", async () => {

@@ -42,7 +42,7 @@ function Download({ store }: { readonly store: RolloutStore }) {
     setProblem(answer.ok ? null : answer.problem);
     if (!answer.ok) return;
     // As a file of no kind: it is kept, never shown.
-    const url = URL.createObjectURL(new Blob([await answer.value.arrayBuffer()], { type: "application/octet-stream" }));
+    const url = URL.createObjectURL(new Blob([answer.value], { type: "application/octet-stream" }));
     const link = document.createElement("a");
     link.href = url;
     link.download = `rollout-${store.id}-${store.place.example}-${store.place.rollout}.json`;
@@ -51,7 +51,7 @@ function Download({ store }: { readonly store: RolloutStore }) {
   };
   return (
     <>
-      <button type="button" onClick={() => void download().catch(() => undefined)}>
+      <button type="button" onClick={() => void download()}>
         Download
       </button>
       {problem === null ? null : (

@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import type { RolloutOutline } from "../../api/answers.ts";
 import type { SamplePlace } from "../../address/samples-view.ts";
-import type { Api } from "../../api/ask.ts";
+import { type Api, type Asked, wholeOf } from "../../api/ask.ts";
 import { isPassing, type Problem } from "../../api/problem.ts";
 import { MessageStore } from "./message-store.ts";
 
@@ -75,8 +75,10 @@ export class RolloutStore {
   }
 
   /** The row byte for byte, to be kept in a file. */
-  download() {
-    return this.#api.open(this.path, { signal: this.#closed.signal });
+  /** The row's bytes, to the end even where the page is left meanwhile. */
+  async download(): Promise<Asked<ArrayBuffer>> {
+    const opened = await this.#api.open(this.path);
+    return opened.ok ? wholeOf(opened.value) : opened;
   }
 
   close(): void {

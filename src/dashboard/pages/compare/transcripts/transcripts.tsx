@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fixed, thousands } from "../../../../report/text/format.ts";
-import { rolloutAddress } from "../../../address/links.ts";
+import { samplesAddress } from "../../../address/links.ts";
 import type { ComparedExamples, ExampleCell } from "../../../api/answers.ts";
 import { useDashboard } from "../../../context.ts";
 import { Failure, Notice } from "../../../design/notice.tsx";
+import { textToken } from "../../../samples/filter/tokens.ts";
 import type { CompareQuery } from "../compare-query.ts";
 import { MessagePairs } from "./message-pairs.tsx";
 import { RowFacts } from "./row-facts.tsx";
-import { RowsStore } from "./rows-store.ts";
+import { type Row, RowsStore } from "./rows-store.ts";
 
 interface TranscriptsProps {
   readonly cells: ComparedExamples["examples"][number];
@@ -69,6 +70,10 @@ export function Transcripts({ cells, query, total, open, close }: TranscriptsPro
   );
 }
 
+/** A rollout's address has its place in the results, which a row does not say where examples before it lack rollouts; the example's name is always right. */
+const filterOf = ({ example_id }: Row): string =>
+  typeof example_id === "number" || typeof example_id === "string" ? `example = ${textToken(String(example_id))}` : "";
+
 interface BothProps {
   readonly left: ExampleCell | null;
   readonly right: ExampleCell | null;
@@ -109,9 +114,9 @@ function Both({ left, right, attempt, query, store }: BothProps) {
               {row?.ok === false ? <Failure problem={row.problem} again={() => store.again(run, number ?? 1)} /> : null}
               {row?.ok === true && row.value === null ? <Notice role="status" tone="warning" title="The run has no such row any more." /> : null}
               {row?.ok === true && row.value !== null ? <RowFacts row={row.value} /> : null}
-              {cell !== null && number !== null && (cell.row - 1) % cell.rows === 0 ? (
+              {row?.ok === true && row.value !== null ? (
                 <p>
-                  <a href={link(rolloutAddress(run, (cell.row - 1) / cell.rows, attempt))}>Whole rollout</a>
+                  <a href={link(samplesAddress(run), { filter: filterOf(row.value) })}>In the run's samples</a>
                 </p>
               ) : null}
             </div>

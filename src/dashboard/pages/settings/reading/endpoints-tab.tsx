@@ -1,5 +1,5 @@
 import { singleLine } from "../../../../report/text/printable.ts";
-import type { EndpointList } from "../../../api/settings-answers.ts";
+import type { EndpointList } from "../../../api/answers.ts";
 import { Moment } from "../../../design/moment.tsx";
 import { ReadList } from "./read-list.tsx";
 

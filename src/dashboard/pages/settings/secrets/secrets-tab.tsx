@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { singleLine } from "../../../../report/text/printable.ts";
-import type { Secret, SecretList } from "../../../api/settings-answers.ts";
+import type { SecretList } from "../../../api/answers.ts";
+import type { Secret } from "../../../api/settings-answers.ts";
 import { useDashboard } from "../../../context.ts";
 import { AskForm, fieldList, fieldText } from "../../../design/form/ask-form.tsx";
 import { TextField } from "../../../design/form/text-field.tsx";

@@ -106,6 +106,7 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
       await press("g");
       await isFocused("system, message 0");
       await press("/");
+      await expect.poll(() => page.evaluate<boolean>("document.activeElement?.matches('.find-bar input') ?? false"), { timeout: PATIENCE_MS }).toBe(true);
       await page.keyboard.type("needle");
       await page.getByText("2 in 2 messages").waitFor();
       await press("Enter");

@@ -76,14 +76,14 @@ export class Served {
     return (await (await this.ask(`/evaluations/${id}`)).json()) as ServedRun;
   }
 
-  async when(id: string, holds: (run: ServedRun) => boolean, what: string): Promise<ServedRun> {
+  async when(id: string, holds: (run: ServedRun) => boolean, what: string, ms = 40_000): Promise<ServedRun> {
     let last = await this.run(id);
     await until(
       async () => {
         last = await this.run(id);
         return holds(last);
       },
-      40_000,
+      ms,
       () => `${what}: ${JSON.stringify(last)}`,
     );
     return last;

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { thousands } from "../../../../report/text/format.ts";
 import type { FindStore } from "./find-store.ts";
 
@@ -14,7 +14,8 @@ interface FindBarProps {
 /** Finds a text in all messages, those that are not drawn too: the browser's own search sees only what is. */
 export function FindBar({ find, count, next, previous, onClose }: FindBarProps) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  // Before it is painted: what is typed right behind the key that opens it is for it, not for the keys of the page.
+  useLayoutEffect(() => field.current?.focus(), []);
   const found = find.found.value.length;
   return (
     <search class="find-bar">

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn, type OpenedDashboard } from "../../support/browser/dashboard-browser.ts";
@@ -40,6 +41,9 @@ const conversation = (example: number, rollout: number) => ({
     { role: "assistant", content: `**It is** \`42\`, attempt ${rollout}. See [the book](https://book.example/page). The needle.` },
   ],
 });
+
+const findBarHasFocus = (page: Page): Promise<void> =>
+  expect.poll(() => page.evaluate<boolean>("document.activeElement?.matches('.find-bar input') ?? false"), { timeout: PATIENCE_MS }).toBe(true);
 
 describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, { timeout: 4 * PATIENCE_MS }, () => {
   let id = "";
@@ -106,7 +110,7 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
       await press("g");
       await isFocused("system, message 0");
       await press("/");
-      await expect.poll(() => page.evaluate<boolean>("document.activeElement?.matches('.find-bar input') ?? false"), { timeout: PATIENCE_MS }).toBe(true);
+      await findBarHasFocus(page);
       await page.keyboard.type("needle");
       await page.getByText("2 in 2 messages").waitFor();
       await press("Enter");
@@ -241,6 +245,7 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
       await expect.poll(() => focused(dashboard), { timeout: PATIENCE_MS }).toBe("assistant, message 99999");
       expect(await page.locator("article").count()).toBeLessThan(100);
       await page.keyboard.press("/");
+      await findBarHasFocus(page);
       await page.keyboard.type("number 77777");
       await page.getByText("1 in 1 message", { exact: true }).waitFor();
       await page.keyboard.press("Enter");

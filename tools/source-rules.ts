@@ -87,7 +87,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("exports/", "people/", "budgets/", "cache/", "endpoint-limits/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
   inCli("schedules/", "links/"),
   inCli("push/", "comparison/", "published/"),
-  inCli("datasets/"),
+  inCli("datasets/", "folder-service/"),
   // Library code in Node, which reaches a service as commands do.
   ["src/evaluators/engine/"],
   ["src/evaluators/benchmark/", "src/evaluators/suite/"],

@@ -50,6 +50,8 @@ export interface AppFacts {
   readonly pollMs: number;
   /** Milliseconds for which a client of the Hub waits in one request for files that are being made. */
   readonly hubWaitMs: number;
+  /** Where the results folders are that are looked at in place of a service's runs; absent = there is a service. */
+  readonly folders?: string;
 }
 
 /** The part of R2 the door needs; bodies are streams, so that no object is held in memory. */

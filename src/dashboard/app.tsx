@@ -4,7 +4,7 @@ import { type Dashboard, DashboardContext } from "./context.ts";
 import { Frame } from "./frame/frame.tsx";
 import { PageFault } from "./frame/page-fault.tsx";
 import { NotFound } from "./pages/not-found.tsx";
-import { PAGES } from "./pages/pages.ts";
+import { pagesFor } from "./pages/pages.ts";
 
 export const App = ({ dashboard }: { readonly dashboard: Dashboard }) => (
   <LocationProvider scope={DRAWN_HERE}>
@@ -12,7 +12,7 @@ export const App = ({ dashboard }: { readonly dashboard: Dashboard }) => (
       <Frame>
         <PageFault>
           <Router>
-            {PAGES.map(({ path, component }) => (
+            {pagesFor(dashboard.viewer).map(({ path, component }) => (
               <Route key={path} path={path} component={component} />
             ))}
             <Route default component={NotFound} />

@@ -7,10 +7,12 @@ export interface Viewer {
   readonly csrf: string;
   /** How the browser is signed in; "" = it needs not be. */
   readonly via: "session" | "access" | "";
+  /** Where the results folders are that are looked at, and changed by nobody; "" = the runs of a service are. */
+  readonly folders: string;
 }
 
 /** `data`: of the element that the dashboard is drawn in. */
 export function viewerIn(data: Readonly<Record<string, string | undefined>>): Viewer {
-  const { version = "", team = "", teams = "", csrf = "", via = "" } = data;
-  return { version, team, teams: teams.split(",").filter(Boolean), csrf, via: via === "session" || via === "access" ? via : "" };
+  const { version = "", team = "", teams = "", csrf = "", via = "", folders = "" } = data;
+  return { version, team, teams: teams.split(",").filter(Boolean), csrf, via: via === "session" || via === "access" ? via : "", folders };
 }

@@ -12,6 +12,12 @@ import { type PushedHead, hasIntake } from "./pushed-head.ts";
 const MOST_EMPTY = 20;
 const FEW_PLACES = 100_000;
 
+/** Whether examples are too uneven for a table of attempts. `most`: samples of the largest. */
+export function areUneven({ most, examples, samples }: Pick<PushedHead, "most" | "examples" | "samples">): boolean {
+  const places = most * examples;
+  return places > FEW_PLACES && places > MOST_EMPTY * samples;
+}
+
 /** Moves a pushed evaluation on as far as what is stored allows; does nothing to another run. */
 export function advancePushed(ledger: Ledger, head: RunHead, context: RunContext): void {
   if (head.pushed === undefined || head.phase !== "open") return;
@@ -28,8 +34,7 @@ export function advancePushed(ledger: Ledger, head: RunHead, context: RunContext
 
 /** Rows are put into their order from the first one on: what was placed before is of other samples. */
 function beginPlacing(ledger: Ledger, head: RunHead, pushed: PushedHead, context: RunContext): void {
-  const places = pushed.most * pushed.examples;
-  const isUneven = places > FEW_PLACES && places > MOST_EMPTY * pushed.samples;
+  const isUneven = areUneven(pushed);
   const { ungrouped: _, ...grouped } = pushed;
   head.pushed = { ...grouped, ...(isUneven ? { ungrouped: true } : {}), placing: { unit: 0, after: null } };
   head.n = isUneven ? pushed.samples : pushed.examples;

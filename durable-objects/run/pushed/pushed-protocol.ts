@@ -73,6 +73,8 @@ export interface PushedView {
   /** Its sender has said that all is there; null = more may come. */
   readonly closing: PushedEnd | null;
   readonly differences: readonly AverageDifference[];
+  /** Samples that there will be, of what is still being made; absent = as many as there are, as far as anybody knows. */
+  readonly expected?: number;
 }
 
 /** The Run's methods for the door, of a pushed evaluation. */

@@ -159,7 +159,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     ...(view.hub_push?.status === "pushing" ? { owes_push: true as const } : {}),
     num_examples: units.total,
     rollouts_per_example: config.rollouts_per_example,
-    total_rollouts: view.pushed?.samples ?? units.total * config.rollouts_per_example,
+    total_rollouts: view.pushed?.expected ?? view.pushed?.samples ?? units.total * config.rollouts_per_example,
     done_rollouts: view.pushed?.samples ?? units.done * config.rollouts_per_example,
     avg_reward: averageReward(view.totals),
     dataset_name: view.dataset_name ?? null,

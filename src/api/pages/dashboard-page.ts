@@ -8,10 +8,12 @@ export interface Viewer {
   readonly teams: readonly string[];
   readonly signedIn: SignedIn | null;
   readonly version: string;
+  /** The place of the results folders that are shown; "" = a service's runs are. */
+  readonly folders: string;
 }
 
 /** The one page that all pages of the dashboard begin with: what it loads, and who looks. */
-export const dashboardPage = ({ script, style, preloads }: BuiltDashboard, { team, teams, signedIn, version }: Viewer): Html => html`<!doctype html>
+export const dashboardPage = ({ script, style, preloads }: BuiltDashboard, { team, teams, signedIn, version, folders }: Viewer): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -22,7 +24,7 @@ export const dashboardPage = ({ script, style, preloads }: BuiltDashboard, { tea
 ${preloads.map((name) => html`<link rel="modulepreload" href="${ASSETS_PATH}/${name}">\n`)}<script type="module" src="${ASSETS_PATH}/${script}"></script>
 </head>
 <body>
-<div id="dashboard" data-version="${version}" data-team="${team}" data-teams="${teams.join(",")}" data-csrf="${signedIn?.csrf ?? ""}" data-via="${signedIn?.via ?? ""}"></div>
+<div id="dashboard" data-version="${version}" data-team="${team}" data-teams="${teams.join(",")}" data-csrf="${signedIn?.csrf ?? ""}" data-via="${signedIn?.via ?? ""}" data-folders="${folders}"></div>
 <noscript><p>These pages need scripts. In a terminal, <code>npx edgewise eval list</code> says the same.</p></noscript>
 </body>
 </html>

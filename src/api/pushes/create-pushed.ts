@@ -45,7 +45,7 @@ export async function createPushed(
 }
 
 /** What of the settings of a run is known, for its files and lists; what nobody said stays empty. */
-function configOf(body: PushBody): Omit<RunConfig, "run_id" | "created_at"> {
+export function configOf(body: PushBody): Omit<RunConfig, "run_id" | "created_at"> {
   const { metadata = {} } = body;
   const env_id = environmentOf(body);
   const model = body.model_name ?? textOf(metadata.model) ?? UNKNOWN;
@@ -87,7 +87,7 @@ function environmentOf({ environments = [], dataset, metadata = {} }: PushBody):
   throw invalid(["body", "metadata", "env_id"], "must be an environment id: name, owner/name or owner/name@version");
 }
 
-const factsOf = (body: PushBody): PushedFacts => ({
+export const factsOf = (body: PushBody): PushedFacts => ({
   version: 1,
   name: body.name,
   model_name: body.model_name ?? null,

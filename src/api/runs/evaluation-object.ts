@@ -48,7 +48,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     total_units: units.total,
     open_units: units.open,
     done_rollouts: view.pushed?.samples ?? units.done * r,
-    total_rollouts: view.pushed?.samples ?? units.total * r,
+    total_rollouts: view.pushed?.expected ?? view.pushed?.samples ?? units.total * r,
     finished_rollouts: view.pushed?.samples ?? Math.min(units.total * r, units.done * r + (view.vitals.finished ?? 0) + (view.kept?.waiting ?? 0)),
     ...(view.stopped_early === undefined ? {} : { stopped_early: view.stopped_early }),
     kept_rollouts: view.kept?.rollouts ?? 0,

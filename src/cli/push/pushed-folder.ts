@@ -14,7 +14,7 @@ const MAX_METADATA_CHARACTERS = 512 * KIB;
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What creates the evaluation: averages as `metrics`, everything else as `metadata`. */
-export function bodyOf({ facts, metadata, name }: OpenedRun, isPublic: boolean): JsonObject {
+export function bodyOf({ facts, metadata, name }: Pick<OpenedRun, "facts" | "metadata" | "name">, isPublic: boolean): JsonObject {
   const file = isObject(metadata) ? metadata : {};
   const metrics: JsonObject = {};
   const rest: JsonObject = {};

@@ -21,7 +21,7 @@ export async function evalView({ cwd, env, terminal }: CommandContext, places: P
   return EXIT.completed;
 }
 
-function nothingFound({ path, envDir, outputsDir }: Places): CliError {
+export function nothingFound({ path, envDir, outputsDir }: Places): CliError {
   const searched = path ?? `${outputsDir}/evals and ${envDir}/*/outputs/evals`;
   return new CliError(`there is no results folder in ${searched}`, {
     hints: [

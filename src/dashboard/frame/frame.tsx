@@ -1,13 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { singleLine } from "../../report/text/printable.ts";
 import { RUNS } from "../address/links.ts";
 import { useDashboard } from "../context.ts";
 import { KeyHelp } from "../keyboard/key-help.tsx";
 import { useShortcuts } from "../keyboard/use-shortcuts.ts";
 import { Palette } from "../palette/palette.tsx";
 import { usePalette } from "../palette/use-palette.ts";
-import { Navigation, PLACES } from "./navigation.tsx";
+import { Navigation, placesOf } from "./navigation.tsx";
 import { SignOut } from "./sign-out.tsx";
 import { TeamChoice } from "./team-choice.tsx";
 import { ThemeChoice } from "./theme-choice.tsx";
@@ -16,7 +17,8 @@ import { ThemeChoice } from "./theme-choice.tsx";
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const [helps, setHelps] = useState(false);
   const [seeks, setSeeks] = useState(false);
-  const { shortcuts, link } = useDashboard();
+  const { shortcuts, link, viewer } = useDashboard();
+  const places = placesOf(viewer);
   const { route } = useLocation();
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -38,7 +40,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   usePalette(seek);
   useShortcuts([
     { keys: ["?"], does: "Show the keys of this page", run: help },
-    ...PLACES.map(({ path, name, key }) => ({ keys: [`g ${key}`], does: `Go to ${name}`, run: () => goTo(path) })),
+    ...places.map(({ path, name, key }) => ({ keys: [`g ${key}`], does: `Go to ${name}`, run: () => goTo(path) })),
   ]);
   return (
     <>
@@ -50,6 +52,11 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
           Edgewise
         </a>
         <Navigation />
+        {viewer.folders === "" ? null : (
+          <span class="frame-folders" title="These are results folders of this machine: nothing of them is changed here">
+            Folders: <code>{singleLine(viewer.folders)}</code>
+          </span>
+        )}
         <div class="frame-end">
           <button type="button" class="quiet" title="Go to a page or a run (Ctrl K)" onClick={seek}>
             Go to…
@@ -65,7 +72,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      {seeks ? <Palette places={PLACES} onClose={() => setSeeks(false)} go={goTo} /> : null}
+      {seeks ? <Palette places={places} onClose={() => setSeeks(false)} go={goTo} /> : null}
       {helps ? <KeyHelp onClose={() => setHelps(false)} /> : null}
     </>
   );

@@ -1,5 +1,6 @@
 import type { Evaluation } from "../../api/run-answers.ts";
 import { runAddress } from "../../address/links.ts";
+import { quoted } from "../../../report/text/shell-word.ts";
 import { useDashboard } from "../../context.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
 
@@ -10,9 +11,9 @@ const FILES = [
 ] as const;
 
 /** The files of the run's results folder. */
-export function FilesTab({ run: { evaluation_id: id, edgewise } }: { readonly run: Evaluation }) {
-  const { link } = useDashboard();
-  const command = `npx edgewise export ${id}`;
+export function FilesTab({ run: { evaluation_id: id, edgewise, description } }: { readonly run: Evaluation }) {
+  const { link, viewer } = useDashboard();
+  const command = `npx edgewise export ${viewer.folders === "" || description === null ? id : quoted(description)}`;
   return (
     <>
       <ul class="files">

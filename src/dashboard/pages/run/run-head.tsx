@@ -22,7 +22,7 @@ interface RunHeadProps {
 
 /** What a run is, how far it is, and what can be done to it. */
 export function RunHead({ run, store }: RunHeadProps) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   const [said, copy] = useCopy();
   const { evaluation_id: id, status, metadata, edgewise: state } = run;
   const name = singleLine(run.name);
@@ -36,6 +36,7 @@ export function RunHead({ run, store }: RunHeadProps) {
       },
     },
   ]);
+  const environment = `${singleLine(metadata.env_id)} ${singleLine(state.env_version)}`;
   const codes = codesText(state.env_digests);
   return (
     <section class="run-head" aria-label="Run">
@@ -52,9 +53,7 @@ export function RunHead({ run, store }: RunHeadProps) {
       </div>
       <RunFailure run={run} />
       <Fields>
-        <Field name="Environment">
-          <a href={link(environmentAddress(metadata.env_id))}>{`${singleLine(metadata.env_id)} ${singleLine(state.env_version)}`}</a>
-        </Field>
+        <Field name="Environment">{viewer.folders === "" ? <a href={link(environmentAddress(metadata.env_id))}>{environment}</a> : environment}</Field>
         <Field name="Model">
           {singleLine(metadata.model)}
           {state.origin === "pushed" ? "" : ` at ${singleLine(endpointText(metadata.base_url))}`}
@@ -93,12 +92,13 @@ const When = ({ name, at }: { readonly name: string; readonly at: string | null 
   );
 
 /** What made it, where nobody did by hand. */
-function From({ run: { edgewise } }: { readonly run: Evaluation }) {
-  const { link } = useDashboard();
+function From({ run: { edgewise, description } }: { readonly run: Evaluation }) {
+  const { link, viewer } = useDashboard();
   const { origin, rescored_from, schedule, evaluator } = edgewise as Evaluation["edgewise"] & { schedule?: { name: string }; evaluator?: { name: string } };
   return (
     <>
-      {origin === "pushed" ? <Field name="Made">elsewhere: its samples were pushed here</Field> : null}
+      {viewer.folders !== "" && description !== null ? <Field name="Folder">{singleLine(description)}</Field> : null}
+      {origin === "pushed" && viewer.folders === "" ? <Field name="Made">elsewhere: its samples were pushed here</Field> : null}
       {schedule === undefined ? null : (
         <Field name="Schedule">
           <a href={link(scheduleAddress(schedule.name))}>{singleLine(schedule.name)}</a>

@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import { erroredRollouts } from "../../../metrics/totals.ts";
 import { thousands } from "../../../report/text/format.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
+import { useDashboard } from "../../context.ts";
 import { type Tab, Tabs } from "../../design/tabs/tabs.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { ErrorsTab } from "./errors-tab.tsx";
@@ -25,13 +26,15 @@ interface RunTabsProps {
 /** Everything about a run beside its head, a part at a time. */
 export function RunTabs({ run, query, go, store }: RunTabsProps) {
   const searches = useRef(false);
+  const { viewer } = useDashboard();
   const { errors } = run.edgewise;
   const errored = erroredRollouts({ errors });
   const tabs: readonly Tab<RunTab>[] = [
     { id: "summary", name: "Summary" },
     { id: "metrics", name: "Metrics", count: thousands(Object.keys(run.metrics.metrics ?? {}).length) },
     { id: "errors", name: "Errors", count: thousands(errored) },
-    { id: "limits", name: "Limits" },
+    // What bounded a run its folder does not say.
+    ...(viewer.folders === "" ? [{ id: "limits", name: "Limits" } as const] : []),
     { id: "settings", name: "Settings" },
     { id: "log", name: "Log" },
     { id: "files", name: "Files" },

@@ -11,7 +11,7 @@ interface NoRunsProps {
 
 /** An empty list says why it is, and what to do next. */
 export function NoRuns({ query, total, go }: NoRunsProps) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   if (total > 0)
     return (
       <Notice role="status" tone="plain" title="The list has fewer pages than that.">
@@ -32,6 +32,7 @@ export function NoRuns({ query, total, go }: NoRunsProps) {
         </p>
       </Notice>
     );
+  if (viewer.folders !== "") return <Notice role="status" tone="plain" title="There is no results folder any more." />;
   return (
     <Notice role="status" tone="plain" title="No run yet.">
       <p>

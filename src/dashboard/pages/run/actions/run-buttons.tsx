@@ -18,22 +18,24 @@ interface RunButtonsProps {
 
 /** What can be done to the run, and where one goes from it. Nothing is shown as done before the service says so. */
 export function RunButtons({ run, store }: RunButtonsProps) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   const actions = useActions(store);
   const { act, ask, said, shared, unshare } = actions;
   const [isRaw, setRaw] = useState(false);
   const { evaluation_id: id } = run;
-  const possible = actionsOf(run);
+  // Folders are looked at.
+  const possible = viewer.folders === "" ? actionsOf(run) : [];
   const stop = possible.find((each) => each.id === "stop");
-  useShortcuts([
-    {
-      keys: ["s"],
-      does: "Stop the run (asks first)",
-      run: () => {
-        if (stop !== undefined) ask(stop);
-        return stop !== undefined;
-      },
+  const stopKey = {
+    keys: ["s"],
+    does: "Stop the run (asks first)",
+    run: () => {
+      if (stop !== undefined) ask(stop);
+      return stop !== undefined;
     },
+  };
+  useShortcuts([
+    ...(viewer.folders === "" ? [stopKey] : []),
     {
       keys: ["r"],
       does: "Show the run as JSON",

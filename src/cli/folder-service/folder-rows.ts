@@ -1,0 +1,138 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { singleLine } from "../../report/text/printable.ts";
+import { thousands } from "../../report/text/format.ts";
+import { reasonOf, systemCode } from "../terminal/cli-error.ts";
+import { TRACES } from "../view/trace-folder.ts";
+import { linesFrom } from "./line-scan.ts";
+import { RowIndex, type IndexOptions } from "./row-index.ts";
+import { rowReader } from "./row-reader.ts";
+
+/** A longer row is not read: a text of some hundred megabytes is what the runtime takes as one. */
+const ROW_BYTES = 256 * 1024 * 1024;
+/** Broken rows that are named. */
+const NAMED = 5;
+
+/** The file that rows are in. */
+export interface RowFile {
+  readonly path: string;
+  readonly name: string;
+  readonly ino: number;
+  size: number;
+  changed: number;
+}
+
+/** What there is of a file while it is the same one, or grows. */
+export interface ReadRows {
+  readonly file: RowFile | null;
+  /** Another one after the file was written anew: places of before hold no longer. */
+  readonly generation: number;
+  readonly index: RowIndex;
+  /** Lines that are no rows, those that were named first. */
+  readonly broken: { readonly lines: number; readonly problems: readonly string[] };
+  /** The file ends within a line. */
+  readonly isCut: boolean;
+}
+
+interface Reading extends ReadRows {
+  /** Bytes and lines that are read. */
+  through: number;
+  lines: number;
+  readonly broken: { lines: number; readonly problems: string[] };
+  isCut: boolean;
+}
+
+/** The rows of a folder, read once and, where the file grows, as far as it has grown. */
+export class FolderRows {
+  readonly #folder: string;
+  #reading: Reading | null = null;
+  #looking: Promise<ReadRows> | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** What was read when somebody last looked; null before. */
+  get known(): ReadRows | null {
+    return this.#reading;
+  }
+
+  /** As they are now. All who ask meanwhile wait for the same look. Throws what the file system says, but for a file that is not there. */
+  look(options: Omit<IndexOptions, "isUngrouped">): Promise<ReadRows> {
+    this.#looking ??= this.#look(options).finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(options: Omit<IndexOptions, "isUngrouped">): Promise<ReadRows> {
+    const file = rowFileIn(this.#folder);
+    const before = this.#reading;
+    if (before !== null && isSame(before.file, file)) return before;
+    const grows = before !== null && before.file !== null && file !== null && before.file.ino === file.ino && file.size > before.file.size;
+    const reading = grows ? before : begun(file, (before?.generation ?? 0) + 1, { ...options, isUngrouped: false });
+    // Shown only when it is whole: it has another generation.
+    const whole = await readOn(reading, file);
+    const grouped = whole.index.isUneven ? await readOn(begun(file, whole.generation + 1, { ...options, isUngrouped: true }), file) : whole;
+    this.#reading = grouped;
+    return grouped;
+  }
+}
+
+const isSame = (before: RowFile | null, now: RowFile | null): boolean =>
+  before === null || now === null ? before === now : before.ino === now.ino && before.size === now.size && before.changed === now.changed;
+
+const begun = (file: RowFile | null, generation: number, options: IndexOptions): Reading => ({
+  file,
+  generation,
+  index: new RowIndex(options),
+  broken: { lines: 0, problems: [] },
+  isCut: false,
+  through: 0,
+  lines: 0,
+});
+
+async function readOn(reading: Reading, now: RowFile | null): Promise<Reading> {
+  if (now === null || reading.file === null) return reading;
+  const read = rowReader(now.name);
+  reading.isCut = false;
+  for await (const line of linesFrom(now.path, reading.through, now.size, ROW_BYTES)) {
+    reading.lines += 1;
+    const problem = line.bytes === null ? `has ${thousands(line.length)} bytes, more than is shown` : null;
+    try {
+      if (line.bytes !== null) reading.index.add(line, read(line.bytes));
+    } catch (error) {
+      // Whoever writes the file may be within it.
+      if (!line.isEnded) {
+        reading.isCut = true;
+        reading.lines -= 1;
+        continue;
+      }
+      noteBroken(reading, `is no row (${singleLine(reasonOf(error)).slice(0, 200)})`);
+    }
+    if (problem !== null) noteBroken(reading, problem);
+    reading.through = line.at + line.length + (line.isEnded ? 1 : 0);
+  }
+  Object.assign(reading.file, { size: now.size, changed: now.changed });
+  return reading;
+}
+
+function noteBroken({ broken, lines }: Reading, problem: string): void {
+  broken.lines += 1;
+  if (broken.problems.length < NAMED) broken.problems.push(`row ${thousands(lines)} ${problem}`);
+}
+
+/** Null where the folder has none: no rollout has finished. */
+function rowFileIn(folder: string): RowFile | null {
+  for (const name of ["results.jsonl", TRACES]) {
+    const path = join(folder, name);
+    try {
+      const stat = statSync(path);
+      // Opening a pipe would wait for somebody to write into it.
+      if (stat.isFile()) return { path, name, ino: stat.ino, size: stat.size, changed: stat.mtimeMs };
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,29 @@
+import { RUN_STATUSES, type RunStatus } from "../../config/run-status.ts";
+import type { FolderFacts } from "./folder-facts.ts";
+
+/** Of a folder that nobody has written to for so long nothing is under way, as far as anybody can tell. */
+const QUIET_MS = 60_000;
+
+export interface FolderStatus {
+  readonly status: RunStatus;
+  /** Nothing more is expected. */
+  readonly isSettled: boolean;
+  /** It has not ended, and nobody writes to it. */
+  readonly isSuspended: boolean;
+}
+
+/**
+ * How the run of a folder stands. Ours say it. Others do not: while rows are missing and the folder is written to they go on; else they are what they are.
+ * `rows`: null where nobody has counted them.
+ */
+export function folderStatus({ run, own, problem, changed }: FolderFacts, rows: number | null, now: number): FolderStatus {
+  const isQuiet = now - changed > QUIET_MS;
+  const stated = RUN_STATUSES.find((status) => status === own.status);
+  if (stated === "PENDING" || stated === "RUNNING") return { status: stated, isSettled: false, isSuspended: isQuiet };
+  if (stated !== undefined) return { status: stated, isSettled: true, isSuspended: false };
+  const wanted = run?.num_examples && run.rollouts_per_example ? run.num_examples * run.rollouts_per_example : null;
+  // A command of ours writes its first rows before its metadata.
+  const goesOn = !isQuiet && (run === null || (wanted !== null && rows !== null && rows < wanted));
+  if (goesOn) return { status: "RUNNING", isSettled: false, isSuspended: false };
+  return { status: problem === null ? "COMPLETED" : "FAILED", isSettled: true, isSuspended: false };
+}

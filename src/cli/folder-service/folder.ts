@@ -1,0 +1,57 @@
+import type { RunScores } from "../../report/run-scores.ts";
+import type { FoundRun } from "../view/find-runs.ts";
+import { type FolderFacts, folderFacts } from "./folder-facts.ts";
+import { FolderRows, type ReadRows } from "./folder-rows.ts";
+import { folderStatus } from "./folder-status.ts";
+import { rolloutsOf, scoresOf } from "./folder-view.ts";
+
+/** A folder of the list, as its files were when they were last looked at. */
+export class Folder {
+  readonly id: string;
+  readonly path: string;
+  readonly rows: FolderRows;
+  #found: FoundRun;
+  #facts: { readonly mark: string; readonly facts: FolderFacts } | null = null;
+  #scores: { readonly of: ReadRows; readonly rows: number; readonly facts: FolderFacts; readonly scores: RunScores } | null = null;
+
+  constructor(id: string, found: FoundRun) {
+    [this.id, this.path, this.#found] = [id, found.path, found];
+    this.rows = new FolderRows(found.path);
+  }
+
+  /** As it was found anew. */
+  set found(found: FoundRun) {
+    this.#found = found;
+  }
+
+  /** What it says of itself. */
+  get facts(): FolderFacts {
+    const mark = `${this.#found.changed} ${this.#found.shownPath}`;
+    if (this.#facts?.mark !== mark) this.#facts = { mark, facts: folderFacts(this.#found) };
+    return this.#facts.facts;
+  }
+
+  /** Its rows as they are now. */
+  look(): Promise<ReadRows> {
+    const { run } = this.facts;
+    return this.rows.look({ clusterBy: run?.cluster_by, comparesPrompts: run?.foreign ?? true });
+  }
+
+  /** How sure the numbers of these rows are: they are gone through once. */
+  scoresOf(rows: ReadRows, rollouts: number): RunScores {
+    const known = this.#scores;
+    const { facts } = this;
+    if (known !== null && known.of === rows && known.rows === rows.index.rows && known.facts === facts) return known.scores;
+    const scores = scoresOf(facts, rows, rollouts);
+    this.#scores = { of: rows, rows: rows.index.rows, facts, scores };
+    return scores;
+  }
+
+  rolloutsOf(rows: ReadRows): number {
+    return rolloutsOf(this.facts, rows);
+  }
+
+  isSettled(rows: ReadRows, now: number): boolean {
+    return folderStatus(this.facts, rows.index.rows, now).isSettled;
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import { findRuns, type FoundRun, type Places } from "../view/find-runs.ts";
+import { Folder } from "./folder.ts";
+
+/** Between two looks at which folders there are, in milliseconds: of thousands a look takes tenths of a second. */
+const LOOK_MS = 3_000;
+/** Hex characters of a run's id. */
+const ID_LENGTH = 8;
+
+/** The results folders of some places by their ids, looked for again now and then. */
+export class FoundFolders {
+  readonly #cwd: string;
+  readonly #places: Places;
+  readonly #now: () => number;
+  #folders: ReadonlyMap<string, Folder> = new Map();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #changes = "";
+
+  constructor(cwd: string, places: Places, now: () => number) {
+    [this.#cwd, this.#places, this.#now] = [cwd, places, now];
+  }
+
+  /** All of them. Throws a usage error where the place is not there. */
+  get all(): readonly Folder[] {
+    this.#look();
+    return [...this.#folders.values()];
+  }
+
+  of(id: string): Folder | null {
+    this.#look();
+    return this.#folders.get(id) ?? null;
+  }
+
+  /** Another text when there are other folders, or other things in them. */
+  get changes(): string {
+    this.#look();
+    return this.#changes;
+  }
+
+  #look(): void {
+    if (this.#now() - this.#lookedAt < LOOK_MS) return;
+    const found = findRuns(this.#cwd, this.#places);
+    const known = new Map([...this.#folders.values()].map((folder) => [folder.path, folder]));
+    const folders = new Map<string, Folder>();
+    for (const [id, run] of withIds(found)) {
+      const before = known.get(run.path);
+      const folder = before?.id === id ? before : new Folder(id, run);
+      folder.found = run;
+      folders.set(id, folder);
+    }
+    this.#folders = folders;
+    const mark = createHash("sha256");
+    for (const { path, changed } of found) mark.update(`${path}\n${changed}\n`);
+    this.#changes = mark.digest("hex");
+    this.#lookedAt = this.#now();
+  }
+}
+
+/** A folder that is named as a run is has its id; another one, and one of several of that name, a digest of its place. */
+function withIds(found: readonly FoundRun[]): ReadonlyMap<string, FoundRun> {
+  const named = new Map<string, number>();
+  for (const { path } of found) named.set(basename(path), (named.get(basename(path)) ?? 0) + 1);
+  const ids = new Map<string, FoundRun>();
+  for (const run of found) if (isOwn(run, named)) ids.set(basename(run.path), run);
+  for (const run of found) {
+    if (isOwn(run, named)) continue;
+    let id = digestOf(realpathSync(run.path));
+    while (ids.has(id)) id = digestOf(`${id} ${run.path}`);
+    ids.set(id, run);
+  }
+  return ids;
+}
+
+const isOwn = ({ path }: FoundRun, named: ReadonlyMap<string, number>): boolean => isRunId(basename(path)) && named.get(basename(path)) === 1;
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, ID_LENGTH);

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { isRunId } from "../../../r2-layout/keys.ts";
 import { configOf, factsOf } from "../../api/pushes/create-pushed.ts";
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
 import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
@@ -40,7 +41,7 @@ export function folderFacts({ path, shownPath, envId, model, changed }: FoundRun
   const own = objectIn(metadata.edgewise);
   const { name } = metadata;
   const settings = objectIn(own.settings);
-  const title = [settings.name, name].find((text): text is string => typeof text === "string" && text !== "") ?? null;
+  const title = [settings.name, name].find((text): text is string => typeof text === "string" && text !== "");
   const seconds = typeof metadata.time_ms === "number" ? metadata.time_ms / 1000 : typeof metadata.time === "number" ? metadata.time : 0;
   const written = Math.max(changed, changedAt(join(path, "results.jsonl")));
   return {
@@ -49,7 +50,8 @@ export function folderFacts({ path, shownPath, envId, model, changed }: FoundRun
     problem,
     own,
     config: { ...configFrom(body), ...(typeof own.env_version === "string" ? { env_version: own.env_version } : {}), ...clusterOf(run) },
-    pushed: { ...factsOf(body as never), name: title },
+    // Folders that are named as runs are, are told apart by that; others by where they are.
+    pushed: { ...factsOf(body as never), name: title ?? (isRunId(basename(path)) ? null : shownPath) },
     began: written - Math.max(0, seconds) * 1000,
     changed: written,
   };

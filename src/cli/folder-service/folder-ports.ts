@@ -3,7 +3,7 @@ import type { AppPorts } from "../../api/app-ports.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 import { VERSION } from "../../version.ts";
 import { listed } from "./folder-list.ts";
-import { folderProjection } from "./folder-projection.ts";
+import { folderProjection, isUncounted } from "./folder-projection.ts";
 import { folderRun } from "./folder-run.ts";
 import { folderStore } from "./folder-store.ts";
 import type { FoundFolders } from "./found-folders.ts";
@@ -47,11 +47,14 @@ export function folderPorts({ folders, shown, assets, now }: FolderPorts): AppPo
     rate: null,
     keys: {},
     registry: only<RegistryControl>({
-      list: async (query) =>
-        listed(
+      list: async (query) => {
+        const page = listed(
           folders.all.map((folder) => folderProjection(folder, now())),
           query,
-        ),
+        );
+        folders.count(page.runs.flatMap(({ run_id }) => folders.of(run_id) ?? []).filter(isUncounted));
+        return page;
+      },
       listChanges: async () => folders.changes,
       has: async (id) => folders.of(id) !== null,
       standing: async () => ({ kept: false, removal_at: null }),

@@ -13,7 +13,7 @@ export interface FolderStatus {
 }
 
 /**
- * How the run of a folder stands. Ours say it. Others do not: while rows are missing and the folder is written to they go on; else they are what they are.
+ * How the run of a folder stands. Ours say it. Others do not: while rows are missing and the folder is written to they go on; where nobody writes to it any more they were ended before their time.
  * `rows`: null where nobody has counted them.
  */
 export function folderStatus({ run, own, problem, changed }: FolderFacts, rows: number | null, now: number): FolderStatus {
@@ -22,8 +22,8 @@ export function folderStatus({ run, own, problem, changed }: FolderFacts, rows: 
   if (stated === "PENDING" || stated === "RUNNING") return { status: stated, isSettled: false, isSuspended: isQuiet };
   if (stated !== undefined) return { status: stated, isSettled: true, isSuspended: false };
   const wanted = run?.num_examples && run.rollouts_per_example ? run.num_examples * run.rollouts_per_example : null;
+  const lacks = wanted !== null && rows !== null && rows < wanted;
   // A command of ours writes its first rows before its metadata.
-  const goesOn = !isQuiet && (run === null || (wanted !== null && rows !== null && rows < wanted));
-  if (goesOn) return { status: "RUNNING", isSettled: false, isSuspended: false };
-  return { status: problem === null ? "COMPLETED" : "FAILED", isSettled: true, isSuspended: false };
+  if (!isQuiet && (run === null || lacks)) return { status: "RUNNING", isSettled: false, isSuspended: false };
+  return { status: problem !== null ? "FAILED" : lacks ? "CANCELLED" : "COMPLETED", isSettled: true, isSuspended: false };
 }

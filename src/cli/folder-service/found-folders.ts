@@ -18,6 +18,8 @@ export class FoundFolders {
   #folders: ReadonlyMap<string, Folder> = new Map();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changes = "";
+  #counted = 0;
+  #counting = false;
 
   constructor(cwd: string, places: Places, now: () => number) {
     [this.#cwd, this.#places, this.#now] = [cwd, places, now];
@@ -37,7 +39,27 @@ export class FoundFolders {
   /** Another text when there are other folders, or other things in them. */
   get changes(): string {
     this.#look();
-    return this.#changes;
+    return `${this.#changes}-${this.#counted}`;
+  }
+
+  /** Counts the rows of folders that do not say how many they have, one after the other; the list has changed when it is done. */
+  count(folders: readonly Folder[]): void {
+    if (this.#counting || folders.length === 0) return;
+    this.#counting = true;
+    void this.#countAll(folders).finally(() => {
+      this.#counting = false;
+    });
+  }
+
+  async #countAll(folders: readonly Folder[]): Promise<void> {
+    for (const folder of folders) {
+      // Whoever opens the folder is told what is wrong with it.
+      const isRead = await folder.look().then(
+        () => true,
+        () => false,
+      );
+      if (isRead) this.#counted += 1;
+    }
   }
 
   #look(): void {

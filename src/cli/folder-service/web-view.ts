@@ -1,4 +1,5 @@
 /** `edgewise eval view --web [PATH]`: results folders of this machine in the pages of the dashboard. */
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CommandContext } from "../service/command-context.ts";
 import { dashboardAddress } from "../service/dashboard-address.ts";
@@ -26,7 +27,7 @@ export async function webView({ cwd, env, terminal }: CommandContext, places: Pl
   const { length } = folders.all;
   if (length === 0) throw nothingFound(places);
   const only = length === 1 && places.path !== null ? (folders.all[0]?.id ?? null) : null;
-  const shown = places.path ?? `${places.outputsDir}/evals, ${places.envDir}/*/outputs/evals`;
+  const shown = places.path !== null ? resolve(cwd, places.path) : `${places.outputsDir}/evals, ${places.envDir}/*/outputs/evals`;
   // Built files lie beside the command.
   const assets = { fetch: assetsBeside(fileURLToPath(new URL("./cli.js", import.meta.url))) };
   const server = await startWebServer(port, doorOfFolders(folderPorts({ folders, shown, assets, now }))).catch((error: unknown) => {

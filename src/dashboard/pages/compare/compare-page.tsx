@@ -16,7 +16,7 @@ import { NotCompared } from "./not-compared.tsx";
 
 /** Runs held against a baseline, example by example: how sure the difference is, and where it comes from. */
 export function ComparePage() {
-  const { api, link } = useDashboard();
+  const { api, link, viewer } = useDashboard();
   const { query: given, route } = useLocation();
   const query = compareQueryOf(given);
   const store = useMemo(() => new CompareStore(api), [api]);
@@ -27,7 +27,8 @@ export function ComparePage() {
   const comparison = store.comparisonOf(query);
   const compared = comparison?.comparisons[query.against - 1] ?? null;
   const isEnough = query.runs.length > 1;
-  const command = commandOf(query);
+  // Commands know folders by their paths.
+  const command = viewer.folders === "" ? commandOf(query) : null;
   return (
     <div class="compare">
       <div class="page-head">

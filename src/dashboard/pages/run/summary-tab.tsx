@@ -72,11 +72,13 @@ function PassTable({ run: { edgewise, metadata } }: { readonly run: Evaluation }
 function pushedFields({ edgewise: { pushed } }: Evaluation): readonly Said[] {
   if (pushed === undefined) return [];
   const { samples, examples, batches, unread_batches, closing, differences } = pushed;
+  const unread = unread_batches === 0 ? "" : `, ${unread_batches} not read yet`;
   const differs = differences.map(
     ({ name, pushed: said, computed }) => `${name} ${panelNumber(said)}, from its rows ${computed === null ? "not known" : panelNumber(computed)}`,
   );
   return [
-    ["Pushed", `${samples} samples of ${examples} examples in ${batches} batches${unread_batches === 0 ? "" : `, ${unread_batches} not read yet`}`],
+    // Of the rows of a folder nothing was pushed.
+    ...(batches === 0 ? [] : [["Pushed", `${samples} samples of ${examples} examples in ${batches} batches${unread}`] as const]),
     ...(closing === null ? [] : [["Ends", `as ${closing}, once its rows are in their order`] as const]),
     ...(differs.length === 0 ? [] : [["Said otherwise", differs.join("; ")] as const]),
   ];

@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { configOf, factsOf } from "../../api/pushes/create-pushed.ts";
+import type { PushBody } from "../../api/pushes/push-schemas.ts";
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
 import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
 import type { PushedFacts } from "../../pushed/pushed-facts.ts";
@@ -20,9 +20,8 @@ export interface FolderFacts {
   readonly own: JsonObject;
   readonly config: Omit<RunConfig, "run_id" | "created_at">;
   readonly pushed: PushedFacts;
-  /** Unix milliseconds: when the run began and when its folder was last written, as far as can be told. */
+  /** When the run began, as far as can be told: the time that it took before its metadata were written. Unix milliseconds. */
   readonly began: number;
-  readonly changed: number;
 }
 
 export const objectIn = (value: unknown): JsonObject => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {});
@@ -37,13 +36,12 @@ export function folderFacts({ path, shownPath, envId, model, changed }: FoundRun
   const problem = "problem" in read ? read.problem : run === null ? "metadata.json names no environment and model: it is not the metadata of a run" : null;
   // What is known by the names of folders.
   const named = run ?? { env_id: envId, model };
-  const body = { ...bodyOf({ facts: named as RunFacts, metadata, name: "" }, false), model_name: named.model, description: shownPath };
+  const body: PushBody = { ...(bodyOf({ facts: named, metadata, name: "" }, false) as PushBody), model_name: named.model, description: shownPath };
   const own = objectIn(metadata.edgewise);
   const { name } = metadata;
   const settings = objectIn(own.settings);
   const title = [settings.name, name].find((text): text is string => typeof text === "string" && text !== "");
   const seconds = typeof metadata.time_ms === "number" ? metadata.time_ms / 1000 : typeof metadata.time === "number" ? metadata.time : 0;
-  const written = Math.max(changed, changedAt(join(path, "results.jsonl")));
   return {
     metadata,
     run,
@@ -51,21 +49,18 @@ export function folderFacts({ path, shownPath, envId, model, changed }: FoundRun
     own,
     config: { ...configFrom(body), ...(typeof own.env_version === "string" ? { env_version: own.env_version } : {}), ...clusterOf(run) },
     // Folders that are named as runs are, are told apart by that; others by where they are.
-    pushed: { ...factsOf(body as never), name: title ?? (isRunId(basename(path)) ? null : shownPath) },
-    began: written - Math.max(0, seconds) * 1000,
-    changed: written,
+    pushed: { ...factsOf(body), name: title ?? (isRunId(basename(path)) ? null : shownPath) },
+    began: changed - Math.max(0, seconds) * 1000,
   };
 }
 
 const clusterOf = (run: RunFacts | null): Pick<RunConfig, "cluster_by"> => (run?.cluster_by === undefined ? {} : { cluster_by: run.cluster_by });
 
 /** The settings of a run whose names may be those of no folder: files here are where they are. */
-function configFrom(body: JsonObject): Omit<RunConfig, "run_id" | "created_at"> {
+function configFrom(body: PushBody): Omit<RunConfig, "run_id" | "created_at"> {
   try {
-    return configOf(body as never);
+    return configOf(body);
   } catch {
-    return configOf({ ...body, model_name: UNKNOWN } as never);
+    return configOf({ ...body, model_name: UNKNOWN });
   }
 }
-
-const changedAt = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -8,12 +8,12 @@ import { folderStatus } from "./folder-status.ts";
 
 /** What a list shows of a folder: from its metadata alone, and of one whose rows somebody has looked at with their number. */
 export function folderProjection(folder: Folder, now: number): RunProjection {
-  const { id, facts, rows } = folder;
-  const { run, own, metadata, problem, config, pushed, began, changed } = facts;
+  const { id, facts, rows, changed } = folder;
+  const { run, own, metadata, problem, config, pushed, began } = facts;
   const read = rows.known;
   const wanted = (run?.num_examples ?? 0) * (run?.rollouts_per_example ?? 1);
   const stated = statedRows(own);
-  const { status, isSettled, isSuspended } = folderStatus(facts, read?.index.rows ?? stated, now);
+  const { status, isSettled, isSuspended } = folderStatus(facts, read?.index.rows ?? stated, now - changed);
   const done = read?.index.rows ?? stated ?? (isSettled ? wanted : 0);
   const interval = Array.isArray(own.reward_ci95) ? own.reward_ci95.map(numberOf) : [];
   const [low, high] = interval;

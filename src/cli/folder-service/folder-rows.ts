@@ -123,7 +123,7 @@ function noteBroken({ broken, lines }: Reading, problem: string): void {
 }
 
 /** Null where the folder has none: no rollout has finished. */
-function rowFileIn(folder: string): RowFile | null {
+export function rowFileIn(folder: string): RowFile | null {
   for (const name of ["results.jsonl", TRACES]) {
     const path = join(folder, name);
     try {

@@ -26,7 +26,7 @@ export function folderRun(folder: Folder | null, now: () => number): RunControl 
   return only<RunControl & PushControl>({
     view: ask(async (of) => {
       const rows = await of.look();
-      return folderView(of.id, of.facts, rows, (rollouts) => of.scoresOf(rows, rollouts), now());
+      return folderView(of, rows, now());
     }),
     events: async (after, limit) => (folder === null ? [] : (await folderEvents(folder.path)).slice(after, after + limit)),
     logTail: ask(async (of, limit: number) => (await folderEvents(of.path)).slice(-limit)),

@@ -14,10 +14,10 @@ export interface FolderStatus {
 
 /**
  * How the run of a folder stands. Ours say it. Others do not: while rows are missing and the folder is written to they go on; where nobody writes to it any more they were ended before their time.
- * `rows`: null where nobody has counted them.
+ * `rows`: null where nobody has counted them; `quietMs`: since it was written to.
  */
-export function folderStatus({ run, own, problem, changed }: FolderFacts, rows: number | null, now: number): FolderStatus {
-  const isQuiet = now - changed > QUIET_MS;
+export function folderStatus({ run, own, problem }: FolderFacts, rows: number | null, quietMs: number): FolderStatus {
+  const isQuiet = quietMs > QUIET_MS;
   const stated = RUN_STATUSES.find((status) => status === own.status);
   if (stated === "PENDING" || stated === "RUNNING") return { status: stated, isSettled: false, isSuspended: isQuiet };
   if (stated !== undefined) return { status: stated, isSettled: true, isSuspended: false };

@@ -13,11 +13,21 @@ import { folderStatus } from "./folder-status.ts";
 
 const IDLE = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
 
-/** A folder as a service shows an evaluation that was pushed to it. `scores`: of its rows, where they are settled. */
-export function folderView(id: string, facts: FolderFacts, rows: ReadRows, scores: (rollouts: number) => RunScores, now: number): RunView {
+/** What a view is made of beside its rows. */
+interface ViewedFolder {
+  readonly id: string;
+  readonly facts: FolderFacts;
+  /** When it was last written to. Unix milliseconds. */
+  readonly changed: number;
+  scoresOf(rows: ReadRows, rollouts: number): RunScores;
+}
+
+/** A folder as a service shows an evaluation that was pushed to it. */
+export function folderView(folder: ViewedFolder, rows: ReadRows, now: number): RunView {
   const { index, generation } = rows;
+  const { id, facts, changed } = folder;
   const { run } = facts;
-  const { status, isSettled, isSuspended } = folderStatus(facts, index.rows, now);
+  const { status, isSettled, isSuspended } = folderStatus(facts, index.rows, now - changed);
   const rollouts = rolloutsOf(facts, rows);
   const { totals } = index;
   const failure = failureOf(facts, rows, isSettled || isSuspended);
@@ -49,15 +59,15 @@ export function folderView(id: string, facts: FolderFacts, rows: ReadRows, score
     env_digest: textOf(facts.own.env_digest),
     dataset_digest: textOf(facts.own.dataset_digest),
     dataset_name: textOf(facts.own.dataset_name),
-    ...(isSettled ? { scores: scores(rollouts) } : {}),
+    ...(isSettled ? { scores: folder.scoresOf(rows, rollouts) } : {}),
     pass_threshold: run?.pass_threshold ?? 0.5,
     reward_range: run?.reward_range ?? USUAL_RANGE,
     stored_bytes: rows.file?.size ?? 0,
     seq: index.rows,
     created_at: facts.began,
     started_at: facts.began,
-    ended_at: isSettled ? facts.changed : null,
-    updated_at: Math.max(facts.changed, rows.file?.changed ?? 0),
+    ended_at: isSettled ? changed : null,
+    updated_at: changed,
   };
 }
 

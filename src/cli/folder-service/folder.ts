@@ -1,7 +1,7 @@
 import type { RunScores } from "../../report/run-scores.ts";
 import type { FoundRun } from "../view/find-runs.ts";
 import { type FolderFacts, folderFacts } from "./folder-facts.ts";
-import { FolderRows, type ReadRows } from "./folder-rows.ts";
+import { FolderRows, type ReadRows, rowFileIn } from "./folder-rows.ts";
 import { folderStatus } from "./folder-status.ts";
 import { rolloutsOf, scoresOf } from "./folder-view.ts";
 
@@ -31,6 +31,11 @@ export class Folder {
     return this.#facts.facts;
   }
 
+  /** When anybody last wrote to it. Unix milliseconds. */
+  get changed(): number {
+    return Math.max(this.#found.changed, rowFileIn(this.path)?.changed ?? 0);
+  }
+
   /** Its rows as they are now. */
   look(): Promise<ReadRows> {
     const { run } = this.facts;
@@ -52,6 +57,6 @@ export class Folder {
   }
 
   isSettled(rows: ReadRows, now: number): boolean {
-    return folderStatus(this.facts, rows.index.rows, now).isSettled;
+    return folderStatus(this.facts, rows.index.rows, now - this.changed).isSettled;
   }
 }

@@ -2,6 +2,7 @@ import { ENVIRONMENT_ID } from "../../api/environment-ids.ts";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { KIB } from "../../limits.ts";
 import { rowText } from "../../rollouts/rows/row-text.ts";
+import type { RunFacts } from "../../exports/run-facts.ts";
 import type { OpenedRow, OpenedRun } from "../exports/opened-run.ts";
 
 /** A results folder as the requests that push it, in the form of `prime eval push`. Pure. */
@@ -14,7 +15,10 @@ const MAX_METADATA_CHARACTERS = 512 * KIB;
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What creates the evaluation: averages as `metrics`, everything else as `metadata`. */
-export function bodyOf({ facts, metadata, name }: Pick<OpenedRun, "facts" | "metadata" | "name">, isPublic: boolean): JsonObject {
+export function bodyOf(
+  { facts, metadata, name }: Pick<OpenedRun, "metadata" | "name"> & { readonly facts: Pick<RunFacts, "env_id" | "model"> },
+  isPublic: boolean,
+): JsonObject {
   const file = isObject(metadata) ? metadata : {};
   const metrics: JsonObject = {};
   const rest: JsonObject = {};

@@ -1,0 +1,172 @@
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
+import { barriersIn, launchBrowser, type OpenedDashboard, openDashboard } from "../../support/browser/dashboard-browser.ts";
+import { PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { type CliProcess, Workplace } from "../../support/cli/cli-process.ts";
+import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+
+const browserPath = findBrowser();
+const FIXTURES = new URL("../../fixtures/", import.meta.url).pathname;
+/** What a model, or whoever names a folder, may write. */
+const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
+
+let place: Workplace;
+let model: ModelServer;
+let browser: Browser;
+let viewing: CliProcess;
+let address = "";
+/** Ids of two runs of ours, in the order in which they were made. */
+let own: readonly string[] = [];
+
+const hostileRow = {
+  example_id: 0,
+  prompt: [{ role: "user", content: HOSTILE }],
+  completion: [{ role: "assistant", content: HOSTILE }],
+  reward: 0,
+  metrics: {},
+};
+
+function hostileFolder(): void {
+  const path = join(place.folder, "outputs/evals/hostile");
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "metadata.json"), JSON.stringify({ env_id: "e", model: HOSTILE, name: HOSTILE, num_examples: 1, rollouts_per_example: 1 }));
+  writeFileSync(join(path, "results.jsonl"), `${JSON.stringify(hostileRow)}\n{"torn\n`);
+}
+
+beforeAll(async () => {
+  if (browserPath === null) return;
+  place = new Workplace();
+  model = await startModelServer({ answer: "reverse" });
+  for (const answer of ["reverse", "wrong"]) {
+    model.setScript(answer === "reverse" ? { answer: "reverse" } : { answer: "I do not know." });
+    const known = new Set(place.resultsFolders());
+    await place.run(["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, "-n", "3", "-r", "2"]);
+    own = [
+      ...own,
+      ...place
+        .resultsFolders()
+        .filter((folder) => !known.has(folder))
+        .map((folder) => folder.split("/").at(-1) ?? ""),
+    ];
+  }
+  cpSync(join(FIXTURES, "verifiers-folders/0.1.14-finished"), join(place.folder, "outputs/evals/python"), { recursive: true });
+  hostileFolder();
+  viewing = place.start(["eval", "view", "--web", "--print"]);
+  await viewing.says("Ctrl-C ends this", PATIENCE_MS);
+  address = /http:\/\/127\.0\.0\.1:\d+/.exec(viewing.stdout())?.[0] ?? "";
+  browser = await launchBrowser(browserPath);
+}, 3 * PATIENCE_MS);
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+  await model?.close();
+});
+
+describe.skipIf(browserPath === null)(`results folders in the dashboard ${NEEDS_BROWSER}`, { timeout: 3 * PATIENCE_MS }, () => {
+  /** Opens a page, does `work`, and holds it to no fault unseen. */
+  const opening = async (page: string, work: (dashboard: OpenedDashboard) => Promise<void>): Promise<void> => {
+    const dashboard = await openDashboard(browser, `${address}/dashboard/${page}`);
+    try {
+      await work(dashboard);
+      expect(dashboard.faults).toEqual([]);
+    } finally {
+      await dashboard.close();
+    }
+  };
+
+  it("are listed with where they are, and nothing offers what cannot be done to them", () =>
+    opening("", async ({ page }) => {
+      await page.locator("a.run-link", { hasText: "outputs/evals/python" }).waitFor();
+      expect(await page.locator("tbody tr").count()).toBe(4);
+      expect(await page.locator("header nav a").allTextContents()).toEqual(["Runs", "Compare"]);
+      await page.getByText("Folders:").waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+      await page.keyboard.press("g");
+      await page.keyboard.press("n");
+      expect(new URL(page.url()).pathname).toBe("/dashboard/");
+    }));
+
+  it("lead from a run of ours to its samples, and to a rollout", () =>
+    opening(`evaluations/${own[0]}`, async ({ page }) => {
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByText("Completed").waitFor();
+      await page.getByText(`outputs/evals/reverse-text--scripted/${own[0]}`).waitFor();
+      for (const name of ["Delete", "Resume", "Share", "Again with changes"]) expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+      await page.getByRole("link", { name: "Samples", exact: true }).first().click();
+      await page.getByText("6 rollouts").waitFor();
+      await page.getByRole("link", { name: "0 · 2" }).click();
+      await page.locator("article, .message", { hasText: "assistant" }).first().waitFor();
+      expect(new URL(page.url()).pathname).toContain(`/evaluations/${own[0]}/samples/0/1`);
+    }));
+
+  it("are held against each other", () =>
+    opening(`compare?runs=${own.join(",")}`, async ({ page }) => {
+      await page.getByText("joined: 3 examples.").waitFor();
+      await page.getByText("worse").first().waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+    }));
+
+  it("of the Python library are shown with its log's and its rows' numbers", () =>
+    opening("?q=python", async ({ page }) => {
+      await page.locator("a.run-link", { hasText: "python" }).click();
+      await page.getByText("12 of 12 rollouts").waitFor();
+      await page.getByText(/95 % interval .* over 6 examples/).waitFor();
+    }));
+
+  it("with hostile names and rows run nothing, and say which lines are none", () =>
+    opening("?q=onerror", async ({ page }) => {
+      await page.locator("a.run-link").click();
+      await page.getByText("1 line of results.jsonl cannot be read").waitFor();
+      await page.getByRole("link", { name: "Samples", exact: true }).first().click();
+      await page.getByRole("link", { name: "0", exact: false }).first().waitFor();
+      expect(await page.title()).not.toBe("taken");
+    }));
+
+  it("that grow are followed", async () => {
+    const path = join(place.folder, "outputs/evals/growing");
+    mkdirSync(path);
+    const row = (id: number): string => `${JSON.stringify({ ...hostileRow, example_id: id })}\n`;
+    writeFileSync(join(path, "metadata.json"), JSON.stringify({ env_id: "e", model: "m", name: "growing", num_examples: 3, rollouts_per_example: 1 }));
+    writeFileSync(join(path, "results.jsonl"), row(0));
+    await opening("", async ({ page }) => {
+      const shown = page.locator("tbody tr", { hasText: "growing" });
+      await shown.getByText("1 of 3").waitFor();
+      await shown.locator("a.run-link").click();
+      await page.getByText("1 of 3 rollouts").waitFor();
+      appendFileSync(join(path, "results.jsonl"), row(1) + row(2));
+      await page.getByText("3 of 3 rollouts").waitFor();
+      await page.getByText("Completed").first().waitFor();
+    });
+  });
+
+  it("answer as a service does to which the folder is pushed", async () => {
+    const serving = place.start(["serve", "--port", "0"]);
+    await serving.says("Edgewise listens on", PATIENCE_MS);
+    const folder = join(place.folder, "outputs/evals/python");
+    const { stdout } = await place.run(["push", folder]);
+    const pushed = /[0-9a-f]{8}(?=\s|$)/.exec(stdout)?.[0] ?? "";
+    const service = /http:\/\/127\.0\.0\.1:\d+/.exec(serving.stdout())?.[0] ?? "";
+    const linesOf = async (base: string, id: string): Promise<unknown[]> =>
+      (await (await fetch(`${base}/api/v1/evaluations/${id}/columns`)).text())
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ kind }) => kind === "block");
+    const list = (await (await fetch(`${address}/api/v1/evaluations?search=python`)).json()) as { evaluations: { evaluation_id: string }[] };
+    expect(await linesOf(address, list.evaluations[0]?.evaluation_id ?? "")).toEqual(await linesOf(service, pushed));
+    serving.interrupt();
+    await serving.ended;
+  });
+
+  it("stay as they are, and the command ends by Ctrl-C", async () => {
+    const file = join(place.folder, "outputs/evals/python/results.jsonl");
+    const before = readFileSync(file, "utf8");
+    expect((await fetch(`${address}/api/v1/evaluations/${own[0]}`, { method: "DELETE" })).status).toBe(403);
+    viewing.interrupt();
+    expect(await viewing.ended).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+});

@@ -10,11 +10,11 @@ import { folderStatus } from "./folder-status.ts";
 export function folderProjection(folder: Folder, now: number): RunProjection {
   const { id, facts, rows, changed } = folder;
   const { run, own, metadata, problem, config, pushed, began } = facts;
-  const read = rows.known;
+  const read = rows.counts;
   const wanted = (run?.num_examples ?? 0) * (run?.rollouts_per_example ?? 1);
   const stated = statedRows(own);
-  const { status, isSettled, isSuspended } = folderStatus(facts, read?.index.rows ?? stated, now - changed);
-  const done = read?.index.rows ?? stated ?? (isSettled ? wanted : 0);
+  const { status, isSettled, isSuspended } = folderStatus(facts, read?.rows ?? stated, now - changed);
+  const done = read?.rows ?? stated ?? (isSettled ? wanted : 0);
   const interval = Array.isArray(own.reward_ci95) ? own.reward_ci95.map(numberOf) : [];
   const [low, high] = interval;
   const share = numberOf(metadata.avg_error);
@@ -33,9 +33,9 @@ export function folderProjection(folder: Folder, now: number): RunProjection {
     rollouts_per_example: run?.rollouts_per_example ?? 1,
     total_rollouts: isSettled ? done : Math.max(done, wanted),
     done_rollouts: done,
-    avg_reward: numberOf(metadata.avg_reward) ?? (read === null ? null : averageReward(read.index.totals)),
+    avg_reward: numberOf(metadata.avg_reward) ?? (read === null ? null : averageReward(read.totals)),
     dataset_name: typeof own.dataset_name === "string" ? own.dataset_name : null,
-    errored_rollouts: numberOf(own.errored_rollouts) ?? (read === null ? Math.round((share ?? 0) * done) : erroredRollouts(read.index.totals)),
+    errored_rollouts: numberOf(own.errored_rollouts) ?? (read === null ? Math.round((share ?? 0) * done) : erroredRollouts(read.totals)),
     reward_ci95: typeof low === "number" && typeof high === "number" ? [low, high] : null,
     pass_at_k: ratesOf(metadata.pass_at_k),
     ...(cost === null ? {} : { cost: dollarsOf(cost) }),
@@ -52,12 +52,12 @@ export function folderProjection(folder: Folder, now: number): RunProjection {
 const statedRows = (own: FolderFacts["own"]): number | null => numberOf(objectOf(own.rows_digest).rows);
 
 /** Whether its metadata leave open what a list shows: then its rows are to be counted. */
-export const isUncounted = ({ facts, rows }: Folder): boolean => rows.known === null && statedRows(facts.own) === null;
+export const isUncounted = ({ facts, rows }: Folder): boolean => rows.counts === null && statedRows(facts.own) === null;
 
-function tokensOf({ facts: { own }, rows: { known } }: Folder): Pick<RunProjection, "tokens"> {
+function tokensOf({ facts: { own }, rows: { counts } }: Folder): Pick<RunProjection, "tokens"> {
   const { input_tokens, output_tokens } = objectOf(own.tokens_total);
   if (typeof input_tokens === "number") return { tokens: { input: input_tokens, output: numberOf(output_tokens) ?? 0 } };
-  return known === null ? {} : { tokens: { input: known.index.totals.input_tokens, output: known.index.totals.output_tokens } };
+  return counts === null ? {} : { tokens: { input: counts.totals.input_tokens, output: counts.totals.output_tokens } };
 }
 
 const ratesOf = (value: unknown): Readonly<Record<string, number>> =>

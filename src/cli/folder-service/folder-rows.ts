@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import type { Totals } from "../../metrics/totals.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { thousands } from "../../report/text/format.ts";
 import { reasonOf, systemCode } from "../terminal/cli-error.ts";
@@ -34,6 +35,12 @@ export interface ReadRows {
   readonly isCut: boolean;
 }
 
+/** What a list shows of rows. */
+export interface RowCounts {
+  readonly rows: number;
+  readonly totals: Totals;
+}
+
 interface Reading extends ReadRows {
   /** Bytes and lines that are read. */
   through: number;
@@ -46,15 +53,22 @@ interface Reading extends ReadRows {
 export class FolderRows {
   readonly #folder: string;
   #reading: Reading | null = null;
+  #generation = 0;
+  #counts: RowCounts | null = null;
   #looking: Promise<ReadRows> | null = null;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** What was read when somebody last looked; null before. */
-  get known(): ReadRows | null {
-    return this.#reading;
+  /** What was counted when somebody last looked; null before. */
+  get counts(): RowCounts | null {
+    return this.#counts;
+  }
+
+  /** Gives the memory of what was read back, but for the counts: the next look reads it again. */
+  forget(): void {
+    this.#reading = null;
   }
 
   /** As they are now. All who ask meanwhile wait for the same look. Throws what the file system says, but for a file that is not there. */
@@ -70,11 +84,13 @@ export class FolderRows {
     const before = this.#reading;
     if (before !== null && isSame(before.file, file)) return before;
     const grows = before !== null && before.file !== null && file !== null && before.file.ino === file.ino && file.size > before.file.size;
-    const reading = grows ? before : begun(file, (before?.generation ?? 0) + 1, { ...options, isUngrouped: false });
+    const reading = grows ? before : begun(file, this.#generation + 1, { ...options, isUngrouped: false });
     // Shown only when it is whole: it has another generation.
     const whole = await readOn(reading, file);
     const grouped = whole.index.isUneven ? await readOn(begun(file, whole.generation + 1, { ...options, isUngrouped: true }), file) : whole;
     this.#reading = grouped;
+    this.#generation = grouped.generation;
+    this.#counts = { rows: grouped.index.rows, totals: grouped.index.totals };
     return grouped;
   }
 }

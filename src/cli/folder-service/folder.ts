@@ -14,8 +14,11 @@ export class Folder {
   #facts: { readonly mark: string; readonly facts: FolderFacts } | null = null;
   #scores: { readonly of: ReadRows; readonly rows: number; readonly facts: FolderFacts; readonly scores: RunScores } | null = null;
 
-  constructor(id: string, found: FoundRun) {
-    [this.id, this.path, this.#found] = [id, found.path, found];
+  readonly #looked: (folder: Folder) => void;
+
+  /** `looked`: told of every look at its rows. */
+  constructor(id: string, found: FoundRun, looked: (folder: Folder) => void) {
+    [this.id, this.path, this.#found, this.#looked] = [id, found.path, found, looked];
     this.rows = new FolderRows(found.path);
   }
 
@@ -37,9 +40,17 @@ export class Folder {
   }
 
   /** Its rows as they are now. */
-  look(): Promise<ReadRows> {
+  async look(): Promise<ReadRows> {
     const { run } = this.facts;
-    return this.rows.look({ clusterBy: run?.cluster_by, comparesPrompts: run?.foreign ?? true });
+    const rows = await this.rows.look({ clusterBy: run?.cluster_by, comparesPrompts: run?.foreign ?? true });
+    this.#looked(this);
+    return rows;
+  }
+
+  /** Gives back the memory that its rows take. */
+  forget(): void {
+    this.rows.forget();
+    this.#scores = null;
   }
 
   /** How sure the numbers of these rows are: they are gone through once. */

@@ -7,6 +7,8 @@ import { Folder } from "./folder.ts";
 
 /** Between two looks at which folders there are, in milliseconds: of thousands a look takes tenths of a second. */
 const LOOK_MS = 3_000;
+/** Rows in memory: at some hundred bytes each a few hundred megabytes. */
+const MOST_ROWS = 1_000_000;
 /** Hex characters of a run's id. */
 const ID_LENGTH = 8;
 
@@ -15,14 +17,18 @@ export class FoundFolders {
   readonly #cwd: string;
   readonly #places: Places;
   readonly #now: () => number;
+  readonly #mostRows: number;
   #folders: ReadonlyMap<string, Folder> = new Map();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changes = "";
   #counted = 0;
   #counting = false;
+  /** Whose rows are in memory; the one that was looked at last stands last. */
+  #read: readonly Folder[] = [];
 
-  constructor(cwd: string, places: Places, now: () => number) {
-    [this.#cwd, this.#places, this.#now] = [cwd, places, now];
+  /** `mostRows`: that are held of all folders together, but those of one are, however many. */
+  constructor(cwd: string, places: Places, now: () => number, mostRows = MOST_ROWS) {
+    [this.#cwd, this.#places, this.#now, this.#mostRows] = [cwd, places, now, mostRows];
   }
 
   /** All of them. Throws a usage error where the place is not there. */
@@ -62,6 +68,20 @@ export class FoundFolders {
     }
   }
 
+  /** Gives the memory of those back that nobody has looked at for longest. */
+  #keep(looked: Folder): void {
+    this.#read = [...this.#read.filter((each) => each !== looked), looked];
+    const rowsOf = ({ rows }: Folder): number => rows.counts?.rows ?? 0;
+    let left = this.#read.reduce((sum, each) => sum + rowsOf(each), 0);
+    while (left > this.#mostRows && this.#read.length > 1) {
+      const [oldest, ...others] = this.#read;
+      if (oldest === undefined) return;
+      left -= rowsOf(oldest);
+      oldest.forget();
+      this.#read = others;
+    }
+  }
+
   #look(): void {
     if (this.#now() - this.#lookedAt < LOOK_MS) return;
     const found = findRuns(this.#cwd, this.#places);
@@ -69,7 +89,7 @@ export class FoundFolders {
     const folders = new Map<string, Folder>();
     for (const [id, run] of withIds(found)) {
       const before = known.get(run.path);
-      const folder = before?.id === id ? before : new Folder(id, run);
+      const folder = before?.id === id ? before : new Folder(id, run, (looked) => this.#keep(looked));
       folder.found = run;
       folders.set(id, folder);
     }

@@ -102,4 +102,16 @@ describe("the viewer", () => {
     expect((await place.run(["eval", "view", place.results])).stdout).toMatch(/status\s+COMPLETED/);
     expect(stdout).not.toContain("\u001b");
   });
+
+  it("refuses flags of pages without --web, and ports that are none", async () => {
+    for (const flags of [["--print"], ["--port", "8080"]]) {
+      const { code, stderr } = await place.run(["eval", "view", ...flags]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`${flags[0]} has no effect without --web`)]);
+    }
+    for (const port of ["70000", "-1", "x"]) {
+      const { code, stderr } = await place.run(["eval", "view", "--web", "--port", port]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining("must be a whole number from 0 (a free one) to 65535")]);
+    }
+    expect(await place.run(["eval", "view", "--web", "nowhere"])).toMatchObject({ code: 2, stderr: expect.stringContaining("nowhere is not there") });
+  });
 });

@@ -16,6 +16,9 @@ const FIXTURES = new URL("../../../fixtures/", import.meta.url).pathname;
 const LATER_MS = 3_600_000;
 
 let place = "";
+/** Held in memory here. */
+const MOST_ROWS = 3_001;
+
 /** What the door takes the time to be beyond the machine's. */
 let ahead = LATER_MS;
 let door: (request: Request) => Promise<Response>;
@@ -23,7 +26,7 @@ beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), "edgewise-folders-"));
   ahead = LATER_MS;
   const now = (): number => Date.now() + ahead;
-  const folders = new FoundFolders(place, { path: ".", envDir: "", outputsDir: "" }, now);
+  const folders = new FoundFolders(place, { path: ".", envDir: "", outputsDir: "" }, now, MOST_ROWS);
   door = doorOfFolders(folderPorts({ folders, shown: place, assets: null, now }));
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
@@ -207,6 +210,20 @@ describe("a folder that is written to", () => {
     const lines = await columnsOf(id);
     expect(lines[0]).toMatchObject({ generation: 2 });
     expect(lines.find(({ kind }) => kind === "block")).toMatchObject({ example_ids: [1, 0] });
+  });
+
+  it("is read again where its rows were given up for those of others, and says the same", async () => {
+    for (const name of ["first", "second"])
+      folder(
+        name,
+        Array.from({ length: 2_000 }, (_, at) => row(at)),
+      );
+    const [first, second] = [await idOf("first"), await idOf("second")];
+    const before = await columnsOf(first);
+    await columnsOf(second);
+    const [, ...after] = await columnsOf(first);
+    expect(after).toEqual(before.slice(1));
+    expect((await listed("?search=second"))[0]?.total_samples).toBe(2_000);
   });
 
   it("is waited for where it is ours and nobody writes to it any more", async () => {

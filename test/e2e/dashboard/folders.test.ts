@@ -97,7 +97,7 @@ describe.skipIf(browserPath === null)(`results folders in the dashboard ${NEEDS_
       for (const name of ["Delete", "Resume", "Share", "Again with changes"]) expect(await page.getByRole("button", { name }).count(), name).toBe(0);
       await page.getByRole("link", { name: "Samples", exact: true }).first().click();
       await page.getByText("6 rollouts").waitFor();
-      await page.getByRole("link", { name: "0 · 2" }).click();
+      await page.getByRole("link", { name: "0 · 1" }).click();
       await page.locator("article, .message", { hasText: "assistant" }).first().waitFor();
       expect(new URL(page.url()).pathname).toContain(`/evaluations/${own[0]}/samples/0/1`);
     }));

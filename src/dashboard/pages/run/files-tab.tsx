@@ -1,6 +1,6 @@
 import type { Evaluation } from "../../api/run-answers.ts";
 import { runAddress } from "../../address/links.ts";
-import { quoted } from "../../../report/text/shell-word.ts";
+import { isSayable, quoted } from "../../../report/text/shell-word.ts";
 import { useDashboard } from "../../context.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
 
@@ -13,7 +13,7 @@ const FILES = [
 /** The files of the run's results folder. */
 export function FilesTab({ run: { evaluation_id: id, edgewise, description } }: { readonly run: Evaluation }) {
   const { link, viewer } = useDashboard();
-  const command = `npx edgewise export ${viewer.folders === "" || description === null ? id : quoted(description)}`;
+  const command = exportCommand(viewer.folders === "" || description === null ? id : description);
   return (
     <>
       <ul class="files">
@@ -33,9 +33,14 @@ export function FilesTab({ run: { evaluation_id: id, edgewise, description } }: 
           </li>
         ))}
       </ul>
-      <p>
-        As Parquet, CSV or JSON Lines, in a terminal: <code>{command}</code> <CopyButton text={command} name="Copy" />
-      </p>
+      {command === null ? null : (
+        <p>
+          As Parquet, CSV or JSON Lines, in a terminal: <code>{command}</code> <CopyButton text={command} name="Copy" />
+        </p>
+      )}
     </>
   );
 }
+
+/** `run`: an id, or a folder, which whoever named it may have called anything; null where it cannot be copied into a terminal, or would be a flag there. */
+const exportCommand = (run: string): string | null => (isSayable(run) && !run.startsWith("-") ? `npx edgewise export ${quoted(run)}` : null);

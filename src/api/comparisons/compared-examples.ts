@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { type ComparedRun, refusalsOf, verdictsOf } from "../../metrics/comparison/compare-runs.ts";
-import { examplePage } from "../../metrics/comparison/example-page.ts";
+import { refusalsOf, verdictsOf } from "../../metrics/comparison/compare-runs.ts";
+import { type ExampleCell, examplePage } from "../../metrics/comparison/example-page.ts";
 import { REWARD } from "../../metrics/comparison/score-table.ts";
 import { invalid } from "../errors.ts";
-import { notComparable } from "./compared-runs.ts";
+import { notComparable, type SettledScores } from "./compared-runs.ts";
 import type { ScoreTables } from "./score-tables.ts";
 import type { comparedExamplesAnswer, comparedExamplesBody } from "./comparison-schemas.ts";
 
@@ -11,7 +11,7 @@ type Asked = z.infer<typeof comparedExamplesBody>;
 
 /** A page of the examples of a comparison, refused as the comparison itself is. Throws `not_comparable`, and `invalid_request` for a metric or candidate that is not there. */
 export function comparedExamples(
-  [baseline, ...candidates]: readonly ComparedRun[],
+  [baseline, ...candidates]: readonly SettledScores[],
   kept: ScoreTables,
   clusterBy: string | undefined,
   { accept_code_change: accepted, metric, candidate: named, order, only, offset, limit }: Asked,
@@ -35,11 +35,18 @@ export function comparedExamples(
     throw invalid(["body", "metric"], `must be one that both runs have: ${common.join(", ")}. Of more than eight name it under metrics too.`);
   const tables = candidates.map(({ table }) => table);
   const page = examplePage(baseline.table, tables, joins, { metric, candidate, order, only, offset, limit });
+  const all = [baseline, ...candidates];
   return {
     metric,
     candidate: candidates[candidate]?.name ?? "",
-    runs: [baseline, ...candidates].map(({ name }) => name),
+    runs: all.map(({ name }) => name),
     ...page,
-    examples: page.examples.map((cells) => [...cells]),
+    examples: page.examples.map((cells) => cells.map((cell, run) => (cell === null ? null : shownCell(cell, all[run])))),
   };
+}
+
+/** Rows are in the order of the examples' places: where every example has one, the n-th that begins is at place n. */
+function shownCell({ index, ...cell }: ExampleCell, run: SettledScores | undefined) {
+  const isPlaced = run !== undefined && !run.table.wrongIds && run.table.examples === run.shape.examples && cell.rows === run.shape.rollouts;
+  return { ...cell, place: isPlaced ? index : null };
 }

@@ -9,10 +9,15 @@ import type { AppPorts } from "../app-ports.ts";
 import { invalid } from "../errors.ts";
 import { MOST_METRICS } from "./comparison-schemas.ts";
 import type { ScoreTables } from "./score-tables.ts";
-import { addScores, settledRun, type SettledRun } from "./settled-run.ts";
+import { addScores, type RunShape, settledRun, type SettledRun } from "./settled-run.ts";
 
 /** The way for what is too large to be read within one request. */
 const ELSEWHERE = "`npx edgewise compare` with the same ids has no such bound.";
+
+/** A run with what tells the places of its rollouts. */
+export interface SettledScores extends ComparedRun {
+  readonly shape: RunShape;
+}
 
 interface Asked {
   readonly runs: readonly string[];
@@ -25,7 +30,7 @@ export async function comparedRuns(
   ports: AppPorts,
   kept: ScoreTables,
   { runs, metrics, cluster_by }: Asked,
-): Promise<{ readonly compared: readonly ComparedRun[]; readonly clusterBy: string | undefined }> {
+): Promise<{ readonly compared: readonly SettledScores[]; readonly clusterBy: string | undefined }> {
   const settled: SettledRun[] = [];
   let bytes = 0;
   for (const id of runs) {
@@ -38,13 +43,13 @@ export async function comparedRuns(
     cluster_by,
     settled.map(({ facts }) => facts.cluster_by),
   );
-  const compared: ComparedRun[] = [];
+  const compared: SettledScores[] = [];
   let left = MAX_COMPARED_EXAMPLES;
   for (const run of settled) {
     const table = await tableOf(ports, kept, run, { metrics: metrics ?? null, clusterBy, most: left });
     left -= table.examples;
     if (left < 0) throw tooMany();
-    compared.push({ name: run.id, model: run.model, metadata: run.metadata, range: run.facts.reward_range, table });
+    compared.push({ name: run.id, model: run.model, metadata: run.metadata, range: run.facts.reward_range, table, shape: run.shape });
   }
   return { compared, clusterBy };
 }

@@ -103,6 +103,11 @@ const cell = z.strictObject({
   mean: maybe.describe("Null where no rollout of it has a score."),
   row: count.describe("Its first row in results.jsonl, from 1: page `row` of its samples with a limit of 1."),
   rows: count.describe("So many of its rows stand there one behind another: all of them, of runs made here."),
+  place: count
+    .nullable()
+    .describe(
+      "Of the example in the results, from 0, as `rollouts/{example}/{rollout}` has it, whose rollout `k` is its row `row + k`; null where rows are missing, so that rows alone do not say it.",
+    ),
 });
 
 export const comparedExamplesAnswer = z.strictObject({

@@ -18,6 +18,13 @@ export interface SettledRun {
   /** Key of `results.jsonl`, and its size. */
   readonly rows: string;
   readonly bytes: number;
+  /** Examples that it has by its plan, and attempts of each. */
+  readonly shape: RunShape;
+}
+
+export interface RunShape {
+  readonly examples: number;
+  readonly rollouts: number;
 }
 
 /** What scores are gathered in: a table that takes rows, numbered from 1, and says how many examples it has. */
@@ -45,7 +52,7 @@ export async function settledRun({ store, run }: Ports, id: string): Promise<Set
   const facts = runFacts(metadata);
   if (facts === null) throw missing(id);
   const { key, size } = await resultsObject({ store }, view);
-  return { id, model, metadata, facts, rows: key, bytes: size };
+  return { id, model, metadata, facts, rows: key, bytes: size, shape: { examples: view.units.total, rollouts: view.config.rollouts_per_example } };
 }
 
 /** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples, and `storage_unavailable`. */

@@ -18,6 +18,8 @@ export interface ExamplePageWish {
 
 /** An example in one of the runs. */
 export interface ExampleCell {
+  /** Which of the table's it is, in the order in which their first rows stand there, from 0. */
+  readonly index: number;
   readonly example_id: number;
   /** Of the metric; null where all of its rollouts ended in an error, or none has it. */
   readonly mean: number | null;
@@ -95,5 +97,5 @@ function partnersOf(examples: readonly number[], { a, b }: Join): ReadonlyMap<nu
 
 function cellOf({ ids, rows, adjacent }: ScoreTable, means: Float64Array | undefined, example: number): ExampleCell {
   const mean = means?.[example] ?? Number.NaN;
-  return { example_id: ids[example] ?? 0, mean: Number.isNaN(mean) ? null : mean, row: rows[example] ?? 0, rows: adjacent[example] ?? 0 };
+  return { index: example, example_id: ids[example] ?? 0, mean: Number.isNaN(mean) ? null : mean, row: rows[example] ?? 0, rows: adjacent[example] ?? 0 };
 }

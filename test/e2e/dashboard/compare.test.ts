@@ -105,8 +105,11 @@ describe.skipIf(browserPath === null)(`the page of a comparison ${NEEDS_BROWSER}
       expect(marks).toBeGreaterThan(0);
       const texts = await shown.locator(".diff-block .side").allTextContents();
       expect(texts[0]).not.toBe(texts[1]);
-      const inSamples = await shown.getByRole("link", { name: "In the run's samples" }).first().getAttribute("href");
-      expect(inSamples).toMatch(new RegExp(`^/dashboard/evaluations/${good}/samples\\?filter=example\\+%3D\\+\\d+$`));
+      const asked = await shown.locator(".message-pairs .side").first().textContent();
+      await shown.getByRole("link", { name: "The whole rollout" }).first().click();
+      await page.waitForURL(new RegExp(`/dashboard/evaluations/${good}/samples/\\d+/\\d+$`));
+      await page.getByText("assistant", { exact: false }).first().waitFor();
+      expect(asked).not.toBe("");
     }));
 
   it("is used by keys alone: rows, regressions, both transcripts, the next example, and back to the row", () =>
@@ -233,6 +236,19 @@ describe.skipIf(browserPath === null)(`the page of a comparison ${NEEDS_BROWSER}
       await gone.page.getByText("A run is not there: deleted, or of another team.").waitFor();
       await gone.page.getByRole("button", { name: "Compare without 0000dead" }).click();
       await gone.page.locator("table.metrics").waitFor();
+
+      const unnamed = await open(`runs=0000beef0,${worse},${good}`);
+      await unnamed.page.getByText("The baseline is named “0000beef0”, which is no id of a run.").waitFor();
+      expect(await unnamed.page.locator("table").count()).toBe(0);
+      expect(await barriersIn(unnamed.page)).toEqual([]);
+      await unnamed.page.getByRole("button", { name: `Take run ${worse} as the baseline` }).click();
+      await unnamed.page.locator("table.metrics").waitFor();
+      expect(parameter(unnamed.page, "runs")).toBe(`${worse},${good}`);
+      const leftOut = await open(`runs=${good},x%3Cb%3E,${worse}`);
+      await leftOut.page.getByText("“x<b>” is no id of a run and is left out.").waitFor();
+      await leftOut.page.locator("table.metrics").waitFor();
+      await leftOut.page.getByRole("button", { name: "Take it out of the address" }).click();
+      await expect.poll(() => parameter(leftOut.page, "runs")).toBe(`${good},${worse}`);
 
       place.model.setScript({ answer: "wrong" });
       const sums = await place.create({ name: "sums", environment: "arithmetic", examples: 3 });

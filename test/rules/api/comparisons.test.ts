@@ -195,6 +195,25 @@ describe("POST /comparisons/examples", () => {
     });
   });
 
+  it("names the place of an example in the results, where its rollouts have their addresses, and none where rows are missing", async () => {
+    const door = openDoor();
+    const placed = (id: string, rewards: readonly number[], planned: { readonly examples: number; readonly rollouts: number }): void => {
+      settle(door, id, rewards);
+      const config = { ...CONFIG, run_id: id, rollouts_per_example: planned.rollouts };
+      const units = { total: planned.examples, done: planned.examples, open: 0, pending: 0 };
+      door.run(id).state = viewFor(config, { phase: "settled", units, totals: { ...emptyTotals(), rollouts: rewards.length } });
+    };
+    const places = async () => (await page(door, { runs: [A, B], order: "id" })).examples.map((cells) => cells.map((cell) => cell?.place ?? null));
+    placed(A, [1, 0, 1], { examples: 3, rollouts: 1 });
+    placed(B, [1, 1, 1], { examples: 3, rollouts: 1 });
+    expect(await places()).toEqual([0, 1, 2].map((place) => [place, place]));
+    // Of four planned examples one has no row, and it may be any.
+    placed(B, [1, 1, 1], { examples: 4, rollouts: 1 });
+    expect(await places()).toEqual([0, 1, 2].map((place) => [place, null]));
+    placed(B, [1, 1, 1], { examples: 3, rollouts: 2 });
+    expect(await places()).toEqual([0, 1, 2].map((place) => [place, null]));
+  });
+
   it("reads rows once in a minute, and anew where they are others, or the run is gone", async () => {
     const door = openDoor();
     const reads = () => door.store.reads.filter((read) => read.includes("results.jsonl")).length;

@@ -7,6 +7,7 @@ import {
   comparisonQuestionOf,
   compareQueryOf,
   examplesQuestionOf,
+  hasNoBaseline,
   KINDS,
   MOST_RUNS,
   ORDERS,
@@ -39,10 +40,29 @@ describe("the address of a comparison", () => {
   });
 
   it("is as usual where it says what cannot be", () => {
-    const wrong = { runs: `${A},${A},../x,${B},0000AAAA`, against: A, only: "bad", order: "up", view: "cube", page: "0", at: "-1" };
+    const wrong = { runs: `${A},${A},,${B}`, against: A, only: "bad", order: "up", view: "cube", page: "0", at: "-1" };
     expect(compareQueryOf(wrong)).toEqual(of(A, B));
     const many = Array.from({ length: 12 }, (_, n) => `0000000${n.toString(16)}`);
     expect(of(...many).runs).toEqual(many.slice(0, MOST_RUNS));
+  });
+
+  it("keeps what is no id of a run where it was named, and puts no other run in the place of a baseline that is none", () => {
+    const between = of(A, "../x", B, "0000AAAA");
+    expect([between.runs, between.strange, hasNoBaseline(between)]).toEqual([
+      [A, B],
+      [
+        { text: "../x", at: 1 },
+        { text: "0000AAAA", at: 3 },
+      ],
+      false,
+    ]);
+    expect(addressOf({ ...between, page: 2 })).toEqual({ runs: `${A},../x,${B},0000AAAA`, page: "2" });
+    expect(comparisonQuestionOf(between)).toEqual({ runs: [A, B] });
+    const without = of("0000aaa", A, B);
+    expect([hasNoBaseline(without), comparisonQuestionOf(without), examplesQuestionOf(without, PART)]).toEqual([true, null, null]);
+    expect(addressOf(without)).toEqual({ runs: `0000aaa,${A},${B}` });
+    expect(withRuns(without, without.runs)).toEqual(of(A, B));
+    expect(of("x".repeat(5_000)).strange[0]?.text.length).toBeLessThan(100);
   });
 
   it("becomes questions that the API takes, whatever it says, and none where there are not two runs", () => {

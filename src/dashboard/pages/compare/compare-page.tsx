@@ -6,13 +6,14 @@ import { useDashboard } from "../../context.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { AddRun } from "./add-run.tsx";
-import { type Go, addressOf, commandOf, compareQueryOf } from "./compare-query.ts";
+import { type Go, addressOf, commandOf, compareQueryOf, hasNoBaseline } from "./compare-query.ts";
 import { CompareStore } from "./compare-store.ts";
 import { ComparedRuns } from "./compared-runs.tsx";
 import { Examples } from "./examples.tsx";
 import { Joined } from "./joined.tsx";
 import { MetricTable } from "./metric-table.tsx";
 import { NotCompared } from "./not-compared.tsx";
+import { StrangeRuns } from "./strange-runs.tsx";
 
 /** Runs held against a baseline, example by example: how sure the difference is, and where it comes from. */
 export function ComparePage() {
@@ -26,7 +27,8 @@ export function ComparePage() {
   const go: Go = (next, replaces = true) => route(link(COMPARE, addressOf(next)), replaces);
   const comparison = store.comparisonOf(query);
   const compared = comparison?.comparisons[query.against - 1] ?? null;
-  const isEnough = query.runs.length > 1;
+  const isRefused = hasNoBaseline(query);
+  const isEnough = query.runs.length > 1 && !isRefused;
   // Commands know folders by their paths.
   const command = viewer.folders === "" ? commandOf(query) : null;
   return (
@@ -39,8 +41,13 @@ export function ComparePage() {
           </p>
         ) : null}
       </div>
-      <ComparedRuns query={query} store={store} go={go} />
-      <AddRun query={query} store={store} go={go} />
+      <StrangeRuns query={query} go={go} />
+      {isRefused ? null : (
+        <>
+          <ComparedRuns query={query} store={store} go={go} />
+          <AddRun query={query} store={store} go={go} />
+        </>
+      )}
       {isEnough && comparison === null && store.problem.value === null ? <p role="status">Comparing…</p> : null}
       {store.problem.value === null ? null : <NotCompared query={query} problem={store.problem.value} store={store} go={go} />}
       {comparison === null || compared === null ? null : (

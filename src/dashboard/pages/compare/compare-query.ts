@@ -14,6 +14,8 @@ export const VIEWS = ["pair", "matrix"] as const;
 export interface CompareQuery {
   /** The baseline first. */
   readonly runs: readonly string[];
+  /** What the address names among them that is no id of a run, by its place in what is named, from 0, ascending. */
+  readonly strange: readonly { readonly text: string; readonly at: number }[];
   /** Of `runs` which is held against the baseline where there is room for one alone: a place from 1. */
   readonly against: number;
   readonly metric: string;
@@ -35,15 +37,19 @@ export interface CompareQuery {
 export type Go = (next: CompareQuery, replaces?: boolean) => void;
 
 const REWARD = "reward";
+/** Characters that are shown of what is no id. */
+const MOST_STRANGE = 60;
 const one = <T extends string>(among: readonly T[], given: string): T | undefined => among.find((each) => each === given);
 
-/** What an address means; whatever it says wrong is as if it did not say it. */
+/** What an address means; whatever it says wrong is as if it did not say it, but for the runs: without one of them the next would be the baseline. */
 export function compareQueryOf(given: Readonly<Record<string, string | undefined>>): CompareQuery {
   const { runs = "", against = "", metric = "", only = "", order = "", view = "", page = "", at = "", unpaired, cluster = "", accept } = given;
-  const ids = [...new Set(runs.split(",").filter((id) => /^[0-9a-f]{8}$/.test(id)))].slice(0, MOST_RUNS);
+  const named = [...new Set(runs.split(",").flatMap((text) => (text.trim() === "" ? [] : [text.trim().slice(0, MOST_STRANGE)])))].slice(0, MOST_RUNS);
+  const ids = named.filter(isId);
   const place = Math.max(1, ids.indexOf(against));
   return {
     runs: ids,
+    strange: named.flatMap((text, at) => (isId(text) ? [] : [{ text, at }])),
     against: place,
     metric: metric === "" ? REWARD : metric,
     only: one(KINDS, only) ?? "all",
@@ -57,11 +63,20 @@ export function compareQueryOf(given: Readonly<Record<string, string | undefined
   };
 }
 
+const isId = (text: string): boolean => /^[0-9a-f]{8}$/.test(text);
+
+/** Whether what is to be the baseline is no run: nothing can be held against it, and no other run is put in its place unasked. */
+export const hasNoBaseline = ({ strange }: CompareQuery): boolean => strange[0]?.at === 0;
+
+/** All that an address names, in its order. */
+const namedOf = ({ runs, strange }: CompareQuery): readonly string[] =>
+  strange.reduce((all: readonly string[], { text, at }) => all.toSpliced(at, 0, text), runs);
+
 /** As an address says it: what is as usual is left out. */
 export function addressOf(query: CompareQuery): Readonly<Record<string, string>> {
   const { runs, against, metric, only, order, view, page, at, unpaired, cluster, accept } = query;
   const all = {
-    runs: runs.join(","),
+    runs: namedOf(query).join(","),
     against: against === 1 ? "" : (runs[against] ?? ""),
     metric: metric === REWARD ? "" : metric,
     only: only === "all" ? "" : only,
@@ -77,15 +92,16 @@ export function addressOf(query: CompareQuery): Readonly<Record<string, string>>
 }
 
 /** What the comparison is asked with; null where there are not two runs yet. */
-export function comparisonQuestionOf({ runs, unpaired, cluster, accept }: CompareQuery): Readonly<Record<string, unknown>> | null {
-  if (runs.length < 2) return null;
+export function comparisonQuestionOf(query: CompareQuery): Readonly<Record<string, unknown>> | null {
+  const { runs, unpaired, cluster, accept } = query;
+  if (runs.length < 2 || hasNoBaseline(query)) return null;
   return { runs, ...(unpaired ? { unpaired } : {}), ...rulesOf(cluster, accept) };
 }
 
 /** What a part of its examples is asked with; null where they are not held against each other. */
 export function examplesQuestionOf(query: CompareQuery, part: { readonly offset: number; readonly limit: number }): Readonly<Record<string, unknown>> | null {
   const { runs, against, metric, only, order, unpaired, cluster, accept } = query;
-  if (runs.length < 2 || unpaired) return null;
+  if (runs.length < 2 || unpaired || hasNoBaseline(query)) return null;
   return { runs, candidate: runs[against], metric, only, order, ...part, ...rulesOf(cluster, accept) };
 }
 
@@ -101,7 +117,7 @@ export const relisted = (query: CompareQuery, change: Partial<CompareQuery>): Co
 export function withRuns(query: CompareQuery, runs: readonly string[]): CompareQuery {
   const place = runs.indexOf(query.runs[query.against] ?? "");
   const isMatrix = query.view === "matrix" && runs.length > 2;
-  return relisted(query, { runs, against: Math.max(1, place), view: isMatrix || (runs.length > 2 && query.runs.length <= 2) ? "matrix" : "pair" });
+  return relisted(query, { runs, strange: [], against: Math.max(1, place), view: isMatrix || (runs.length > 2 && query.runs.length <= 2) ? "matrix" : "pair" });
 }
 
 /** The same with another of the runs as what the others are held against; whichever was held against it is looked at, else the baseline of before. */
@@ -109,7 +125,7 @@ export function withBaseline(query: CompareQuery, id: string): CompareQuery {
   const before = query.runs[0];
   const looked = query.runs[query.against] === id ? before : query.runs[query.against];
   const runs = [id, ...query.runs.filter((each) => each !== id)];
-  return relisted(query, { runs, against: Math.max(1, runs.indexOf(looked ?? "")) });
+  return relisted(query, { runs, strange: [], against: Math.max(1, runs.indexOf(looked ?? "")) });
 }
 
 /** The same on a command line; null where a name is none that can be copied into a terminal: whoever made the address chose it. */

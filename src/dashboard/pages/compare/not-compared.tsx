@@ -39,22 +39,16 @@ export function NotCompared({ query, problem, store, go }: NotComparedProps) {
     const face = store.faces.value.get(id);
     return face?.ok === false && face.problem.status === 404;
   });
+  const [baseline] = query.runs;
+  const left = query.runs.filter((id) => !gone.includes(id));
   if (code === "not_found" && gone.length > 0)
     return (
       <Notice role="alert" tone="bad" title={`${gone.length === 1 ? "A run is" : "Runs are"} not there: deleted, or of another team.`}>
+        {baseline === undefined || !gone.includes(baseline) ? null : (
+          <p>It was the baseline.{left[0] === undefined ? "" : ` Without it the others are held against run ${left[0]}.`}</p>
+        )}
         <p class="notice-actions">
-          <button
-            type="button"
-            onClick={() =>
-              go(
-                withRuns(
-                  query,
-                  query.runs.filter((id) => !gone.includes(id)),
-                ),
-                false,
-              )
-            }
-          >
+          <button type="button" onClick={() => go(withRuns(query, left), false)}>
             Compare without {gone.join(", ")}
           </button>
         </p>

@@ -286,6 +286,7 @@ describe("what is done to folders", () => {
     expect(comparisons[0]).toMatchObject({ joined: 6, better: 1, worse: 0, equal: 5 });
     const { examples } = await json<z.infer<typeof comparedExamplesAnswer>>("/comparisons/examples", { runs, order: "best", limit: 1 });
     expect(examples[0]?.map((cell) => cell?.mean)).toEqual([0, 1]);
+    expect(examples[0]?.map((cell) => cell?.place)).toEqual([0, 0]);
   });
 
   it("finds and orders them as a service does its runs", async () => {

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fixed, thousands } from "../../../../report/text/format.ts";
-import { samplesAddress } from "../../../address/links.ts";
+import { rolloutAddress, samplesAddress } from "../../../address/links.ts";
 import type { ComparedExamples, ExampleCell } from "../../../api/answers.ts";
 import { useDashboard } from "../../../context.ts";
 import { Failure, Notice } from "../../../design/notice.tsx";
@@ -70,7 +70,7 @@ export function Transcripts({ cells, query, total, open, close }: TranscriptsPro
   );
 }
 
-/** A rollout's address has its place in the results, which a row does not say where examples before it lack rollouts; the example's name is always right. */
+/** Where rows are missing a rollout's place is not known; the example's name is always right. */
 const filterOf = ({ example_id }: Row): string =>
   typeof example_id === "number" || typeof example_id === "string" ? `example = ${textToken(String(example_id))}` : "";
 
@@ -116,7 +116,11 @@ function Both({ left, right, attempt, query, store }: BothProps) {
               {row?.ok === true && row.value !== null ? <RowFacts row={row.value} /> : null}
               {row?.ok === true && row.value !== null ? (
                 <p>
-                  <a href={link(samplesAddress(run), { filter: filterOf(row.value) })}>In the run's samples</a>
+                  {cell === null || cell.place === null ? (
+                    <a href={link(samplesAddress(run), { filter: filterOf(row.value) })}>In the run's samples</a>
+                  ) : (
+                    <a href={link(rolloutAddress(run, cell.place, attempt))}>The whole rollout</a>
+                  )}
                 </p>
               ) : null}
             </div>

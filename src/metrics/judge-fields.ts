@@ -2,6 +2,9 @@ import { dollarsOf, readCost } from "../prices/nano-cost.ts";
 import type { Cost } from "../prices/price.ts";
 import type { JudgeUsage } from "./rollout-summary.ts";
 
+/** The state column that holds what judges were shown and what they said, under verifiers' name: by the whole prompt. */
+export const JUDGE_COLUMN = "judge_response";
+
 /** What judges took, as rows and `metadata.json` say it. An alias, since an interface is no `JsonObject`. */
 export type JudgeFields = {
   readonly requests: number;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
+import { JUDGE_COLUMN } from "../metrics/judge-fields.ts";
 import { contentText } from "../rollouts/messages.ts";
 import type { Client, Message, State } from "../rollouts/types.ts";
 import type { Completion } from "../parsers/parser.ts";
@@ -89,7 +90,7 @@ export class JudgeRubric extends Rubric<JudgeObjects> {
       asked.set(content, answering);
       try {
         const text = await answering;
-        state.judge_response = { ...answersOf(state), [content]: text };
+        state[JUDGE_COLUMN] = { ...answersOf(state), [content]: text };
         return text;
       } finally {
         asked.delete(content);
@@ -118,7 +119,7 @@ export class JudgeRubric extends Rubric<JudgeObjects> {
 
 /** Kept in the state under verifiers' name, so that `--state-columns judge_response` saves it. */
 function answersOf(state: State): Record<string, string> {
-  const { judge_response: kept } = state;
+  const { [JUDGE_COLUMN]: kept } = state;
   return typeof kept === "object" && kept !== null ? (kept as Record<string, string>) : {};
 }
 

@@ -212,7 +212,7 @@ export const OPTIONS = {
     default: [],
     http: ["eval_config", "state_columns"],
     value: "A,B",
-    help: "state keys copied into every row",
+    help: "state keys copied into every row; judge_response: what judges were shown and what they said",
   }),
   cluster_by: option({
     kind: "text",

@@ -29,6 +29,10 @@ export const ROLLOUT_PATH = "/dashboard/evaluations/:id/samples/:example/:rollou
 export const COMPARE = "/dashboard/compare";
 /** With `from=` a run's id in its query: the same again, with changes; with `environment=` that environment. */
 export const NEW_RUN = "/dashboard/new";
+/** The same again, which keeps what judges saw and said: for `link`. */
+export const keepingAddress = (from: string): readonly [string, Readonly<Record<string, string>>] => [NEW_RUN, { from, keeps: KEEPS_JUDGEMENTS }];
+/** Value of `keeps=` in the query of `NEW_RUN`. */
+export const KEEPS_JUDGEMENTS = "judgements";
 export const ENVIRONMENTS = "/dashboard/environments";
 /** `name`: as it is given to a run, `owner/name` of a published one. */
 export const environmentAddress = (name: string): string => `${ENVIRONMENTS}/${encodeURIComponent(name)}`;

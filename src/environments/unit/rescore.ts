@@ -1,4 +1,5 @@
 import type { Failure } from "../../errors/result.ts";
+import { JUDGE_COLUMN } from "../../metrics/judge-fields.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { rescoredLine } from "../../rollouts/rows/rescored-row.ts";
@@ -13,7 +14,7 @@ import type { KeptRollout, Stored } from "./stored-rollout.ts";
 import { unpaidAmong } from "./unpaid.ts";
 
 /** What an earlier judge said is no word of this one. */
-const FORGOTTEN = ["judge_response"] as const;
+const FORGOTTEN = [JUDGE_COLUMN] as const;
 
 export interface RescoreOptions extends ScoreAgainOptions {
   /** What is known of the example is what rows hold. */

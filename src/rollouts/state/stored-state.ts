@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
+import { JUDGE_COLUMN } from "../../metrics/judge-fields.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { isScorerError } from "../../errors/codes.ts";
 import { rolloutFailure } from "../failure.ts";
@@ -17,7 +18,7 @@ export interface StoredState {
 }
 
 /** Keys that scoring itself makes: that they are not there yet is no lack. */
-const MADE_BY_SCORING: ReadonlySet<string> = new Set(["judge_response"]);
+const MADE_BY_SCORING: ReadonlySet<string> = new Set([JUDGE_COLUMN]);
 
 /** Keys of a fresh state that a rollout changes and no row holds. */
 const NOT_IN_ROWS = ["trajectory", "trajectory_id", "final_env_response"] as const;

@@ -199,6 +199,42 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
         }
     }));
 
+  it("draws what judges were shown and said whatever another program made of it, and the first of very many", () =>
+    closing(async () => {
+      const row = (example: number, more: object) => ({ example_id: example, reward: 1, prompt: [], completion: [], ...more });
+      const usage = { judge_usage: { requests: 2, input_tokens: 9, output_tokens: 2 } };
+      const run = await push("judged elsewhere", [
+        row(0, { ...usage, judge_response: { "Is **this** right?": "<think>hm, hm</think>\n\nIt _is_." } }),
+        row(1, { judge_response: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`question ${at}`, `answer ${at}`])) }),
+        row(2, { judge_response: ["first of a list", { verdict: 7 }] }),
+        row(3, { judge_response: { score: 4, of: [1, 2] } }),
+        row(4, usage),
+        row(5, { judge_response: {} }),
+      ]);
+      const shown = async (example: number): Promise<Page> => (await openRollout(run, example, 0, "?tab=scores")).page;
+      const one = await shown(0);
+      await one.locator(".judgements .role-user strong", { hasText: "this" }).waitFor();
+      await one.locator(".judgements .role-assistant em", { hasText: "is" }).waitFor();
+      await one.getByText("Reasoning, 6 characters").waitFor();
+      await one.getByLabel("Raw texts").check();
+      await one.locator("pre", { hasText: "Is **this** right?" }).waitFor();
+      const many = await shown(1);
+      await many.getByText("20,000 keys").click();
+      await many.getByText("Question 20 of 20,000").waitFor();
+      expect(await many.locator(".judgements > li").count()).toBe(20);
+      await many.getByRole("button", { name: "Show 20 more of 19,980" }).click();
+      await many.getByText("answer 39").waitFor();
+      const list = await shown(2);
+      await list.getByText("first of a list").waitFor();
+      await list.getByText("verdict").waitFor();
+      await (await shown(3)).getByText("score").last().waitFor();
+      const none = await shown(4);
+      await none.getByText("--state-columns judge_response").waitFor();
+      // Nothing plays it again that was not played here.
+      expect(await none.getByRole("link", { name: "Again with changes, keeping it" }).count()).toBe(0);
+      await (await shown(5)).getByText("no answer of a judge was kept").waitFor();
+    }));
+
   it("runs nothing of what stands in a row, loads nothing, and leads nowhere", () =>
     closing(async () => {
       const run = await push(HOSTILE_NAME, [hostileRow()]);

@@ -1,4 +1,5 @@
 import { DraftField, type DraftProps } from "./draft-field.tsx";
+import { JudgementsTick } from "./judgements/judgements-tick.tsx";
 import { type Form, samplingFieldsWith } from "./form.ts";
 
 interface MainFieldsProps extends DraftProps {
@@ -37,6 +38,7 @@ export function MainFields({ form, numbers, defaults, ...props }: MainFieldsProp
             ];
           })}
         </div>
+        <JudgementsTick draft={props.draft} change={props.change} />
       </section>
       <section aria-label="Sampling">
         <h2>Sampling</h2>

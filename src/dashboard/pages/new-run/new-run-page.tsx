@@ -1,6 +1,7 @@
 import "./new-run.css";
 import { useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
+import { KEEPS_JUDGEMENTS } from "../../address/links.ts";
 import type { EnvironmentList, LinkList, OptionList } from "../../api/answers.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { useAnswer } from "../../api/use-answer.ts";
@@ -9,17 +10,18 @@ import { useDashboard } from "../../context.ts";
 import { Failure } from "../../design/notice.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { knownEnvironments, MOST_LISTED } from "../environments/known-environments.ts";
-import { EMPTY_DRAFT } from "./draft.ts";
+import { type Draft, EMPTY_DRAFT } from "./draft.ts";
 import { draftOfRun, environmentOfRun } from "./draft-of-run.ts";
 import { DraftStorage } from "./draft-storage.ts";
 import { formOf } from "./form.ts";
+import { withJudgements } from "./judgements/kept-judgements.ts";
 import { NewRunForm } from "./new-run-form.tsx";
 
 /** A run is written down and started: anew, of a given environment, or as another run with changes. */
 export function NewRunPage() {
   const { viewer } = useDashboard();
   const { query } = useLocation();
-  const { from = "", environment = "", version = "" } = query;
+  const { from = "", environment = "", version = "", keeps = "" } = query;
   const options = useAnswer<OptionList>("/options");
   const listed = useAnswer<EnvironmentList>("/environmentshub/", { limit: MOST_LISTED, sort_by: "name", sort_order: "asc" });
   const links = useAnswer<LinkList>("/environments/linked");
@@ -31,9 +33,10 @@ export function NewRunPage() {
   const pinned = isPinned ? (ofRun?.version ?? "") : "";
   const used = useEnvironment(ofRun?.reference ?? "", pinned === "" ? "latest" : pinned);
   const storage = useMemo(
-    () => new DraftStorage(sessionStorage, viewer.team, JSON.stringify({ from, environment, version })),
-    [viewer.team, from, environment, version],
+    () => new DraftStorage(sessionStorage, viewer.team, JSON.stringify({ from, environment, version, ...(keeps === "" ? {} : { keeps }) })),
+    [viewer.team, from, environment, version, keeps],
   );
+  const asked = (draft: Draft): Draft => (keeps === KEEPS_JUDGEMENTS ? withJudgements(draft, true) : draft);
   const problem = options.problem ?? run.problem ?? (listed.value === null ? listed.problem : null);
   const isKnown =
     options.value !== null && known !== null && (from === "" || (run.value !== null && (used.linked !== null || used.found !== null || used.problem !== null)));
@@ -60,12 +63,12 @@ export function NewRunPage() {
       {isKnown || problem !== null ? null : <p role="status">Loading the form…</p>}
       {isKnown && options.value !== null ? (
         <NewRunForm
-          key={`${from} ${environment} ${version}`}
+          key={`${from} ${environment} ${version} ${keeps}`}
           options={options.value}
           known={known}
           base={base}
           run={run.value}
-          initial={storage.read() ?? base ?? { ...EMPTY_DRAFT, environment, version }}
+          initial={storage.read() ?? asked(base ?? { ...EMPTY_DRAFT, environment, version })}
           storage={storage}
         />
       ) : null}

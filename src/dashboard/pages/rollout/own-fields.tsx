@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { thousands } from "../../../report/text/format.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import type { RolloutOutline } from "../../api/answers.ts";
@@ -15,10 +16,12 @@ interface OwnFieldsProps {
   /** What is said where there is none; null: nothing at all. */
   readonly empty: string | null;
   readonly wants: (name: string) => boolean;
+  /** Draws the fields that it knows, in place of the tree that any value is; null: it does not know it. */
+  readonly draw?: (name: string, value: unknown) => ComponentChildren;
 }
 
 /** Fields of the row by name, the long ones when somebody asks for them. */
-export function OwnFields({ outline, store, raw, title, empty, wants }: OwnFieldsProps) {
+export function OwnFields({ outline, store, raw, title, empty, wants, draw }: OwnFieldsProps) {
   const small = Object.entries(outline.fields).filter(([name]) => wants(name));
   const long = Object.entries(outline.long).filter(([name]) => wants(name));
   if (small.length + long.length === 0 && empty === null) return null;
@@ -29,7 +32,7 @@ export function OwnFields({ outline, store, raw, title, empty, wants }: OwnField
       {small.map(([name, value]) => (
         <details key={name} open>
           <summary>{singleLine(name)}</summary>
-          <Value value={value} raw={raw} />
+          {draw?.(name, value) ?? <Value value={value} raw={raw} />}
         </details>
       ))}
       {long.map(([name, { kind, size, start }]) => (
@@ -40,7 +43,7 @@ export function OwnFields({ outline, store, raw, title, empty, wants }: OwnField
               {thousands(size)} {kind === "text" ? "characters" : kind === "list" ? "elements" : "keys"}: {singleLine(start.slice(0, 80))}…
             </span>
           </summary>
-          <LongValue name={name} store={store} raw={raw} bytes={outline.bytes} />
+          <LongValue name={name} store={store} raw={raw} bytes={outline.bytes} draw={draw} />
         </details>
       ))}
     </section>
@@ -50,13 +53,14 @@ export function OwnFields({ outline, store, raw, title, empty, wants }: OwnField
 interface LongValueProps extends Pick<OwnFieldsProps, "store" | "raw"> {
   readonly name: string;
   readonly bytes: number;
+  readonly draw: OwnFieldsProps["draw"] | undefined;
 }
 
-function LongValue({ name, store, raw, bytes }: LongValueProps) {
+function LongValue({ name, store, raw, bytes, draw }: LongValueProps) {
   const row = store.row.value;
   const problem = store.rowProblem.value;
   if (bytes > MOST_ROW_BYTES) return <p>The row is too large to be shown whole. Its file can be downloaded (JSON).</p>;
-  if (row !== null) return <Value value={row[name]} raw={raw} />;
+  if (row !== null) return draw?.(name, row[name]) ?? <Value value={row[name]} raw={raw} />;
   return problem === null ? <p role="status">Loading…</p> : <Failure problem={problem} again={() => void store.loadRow()} />;
 }
 

@@ -7,7 +7,7 @@ import { MessagesTab } from "./messages-tab.tsx";
 import { RolloutHead } from "./rollout-head.tsx";
 import type { RolloutQuery, RolloutTab } from "./rollout-query.ts";
 import type { RolloutStore } from "./rollout-store.ts";
-import { ScoresTab } from "./scores-tab.tsx";
+import { ScoresTab } from "./scores/scores-tab.tsx";
 import { UsageTab } from "./usage-tab.tsx";
 
 interface RolloutBodyProps {
@@ -51,7 +51,7 @@ export function RolloutBody({ store, query, weights, show, run, isRunKnown }: Ro
         {query.tab === "messages" ? (
           <MessagesTab key={`${store.place.example}/${store.place.rollout}`} messages={messages} raw={query.raw} linkOf={linkOf} />
         ) : null}
-        {query.tab === "scores" ? <ScoresTab outline={outline} store={store} weights={weights} raw={query.raw} /> : null}
+        {query.tab === "scores" ? <ScoresTab outline={outline} store={store} weights={weights} raw={query.raw} run={run} /> : null}
         {query.tab === "usage" ? <UsageTab outline={outline} messageAddress={messageAddress} /> : null}
         {query.tab === "info" ? <InfoTab outline={outline} store={store} raw={query.raw} /> : null}
         {query.tab === "json" ? <JsonTab outline={outline} store={store} /> : null}

@@ -1,24 +1,29 @@
-import { panelNumber, thousands } from "../../../report/text/format.ts";
-import { singleLine } from "../../../report/text/printable.ts";
-import { dollarsText } from "../../../report/text/cost-text.ts";
-import { tokensText } from "../../../report/text/turn-text.ts";
-import { readJudges } from "../../../metrics/judge-fields.ts";
-import { scoreShares } from "../../../report/score-shares.ts";
-import type { RolloutOutline } from "../../api/answers.ts";
-import { JsonView } from "../../design/text/json/json-view.tsx";
-import { OwnFields } from "./own-fields.tsx";
-import type { RolloutStore } from "./rollout-store.ts";
-import { isOfJudges, numbersOf } from "./row-facts.ts";
+import { panelNumber, thousands } from "../../../../report/text/format.ts";
+import { singleLine } from "../../../../report/text/printable.ts";
+import { dollarsText } from "../../../../report/text/cost-text.ts";
+import { tokensText } from "../../../../report/text/turn-text.ts";
+import { JUDGE_COLUMN, readJudges } from "../../../../metrics/judge-fields.ts";
+import { scoreShares } from "../../../../report/score-shares.ts";
+import type { ListedEvaluation, RolloutOutline } from "../../../api/answers.ts";
+import { JsonView } from "../../../design/text/json/json-view.tsx";
+import { OwnFields } from "../own-fields.tsx";
+import type { RolloutStore } from "../rollout-store.ts";
+import { isOfJudges, numbersOf } from "../row-facts.ts";
+import { Judgements } from "./judgements.tsx";
+import { judgementsOf } from "./judgements-of.ts";
+import { NotKept } from "./not-kept.tsx";
 
 interface ScoresTabProps {
   readonly outline: RolloutOutline;
   readonly store: RolloutStore;
   readonly weights: Readonly<Record<string, number>>;
   readonly raw: boolean;
+  /** Null until it is known. */
+  readonly run: ListedEvaluation | null;
 }
 
 /** How the reward came to be, and what judges had to do with it. */
-export function ScoresTab({ outline, store, weights, raw }: ScoresTabProps) {
+export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps) {
   const { reward } = numbersOf(outline);
   const shares = scoreShares(outline.metrics, weights);
   const judges = readJudges(outline.fields.judge_usage);
@@ -67,18 +72,15 @@ export function ScoresTab({ outline, store, weights, raw }: ScoresTabProps) {
           <JsonView value={outline.fields.answer} />
         </section>
       ) : null}
-      <OwnFields
-        outline={outline}
-        store={store}
-        raw={raw}
-        title="What judges saw and said"
-        empty={
-          judges === null
-            ? null
-            : "The row does not keep what judges were shown and what they said. A state column of the environment whose name begins with judge is shown here."
-        }
-        wants={isOfJudges}
-      />
+      {judges !== null && !hasOfJudges(outline) ? <NotKept run={run} /> : null}
+      <OwnFields outline={outline} store={store} raw={raw} title="What judges saw and said" empty={null} wants={isOfJudges} draw={drawOfJudges(raw)} />
     </>
   );
 }
+
+const hasOfJudges = ({ fields, long }: RolloutOutline): boolean => [...Object.keys(fields), ...Object.keys(long)].some(isOfJudges);
+
+const drawOfJudges = (raw: boolean) => (name: string, value: unknown) => {
+  const judgements = name === JUDGE_COLUMN ? judgementsOf(value) : null;
+  return judgements === null ? null : <Judgements judgements={judgements} raw={raw} />;
+};

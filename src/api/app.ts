@@ -91,6 +91,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     c.set("scoreTables", scoreTables);
     c.set("principals", principals);
     await next();
+    // Of every answer, errors too: none is anything but what it says it is, whatever a model wrote into it.
+    c.header("x-content-type-options", "nosniff");
   });
   /** Open to everyone: says that the service is there, and locally which boot of it. */
   app.get("/health", (c) => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { LIMIT_KINDS } from "../endpoint-limits/limit-kinds.ts";
 import { spent } from "./budgets/budget-schemas.ts";
 import { callerFacts } from "./people/caller-schemas.ts";
-import { batchesOfRun, stoppedEarly } from "./runs/run-state-schemas.ts";
+import { batchesOfRun, madeByEvaluator, madeBySchedule, stoppedEarly } from "./runs/run-state-schemas.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
 /** What the service answers. Serves the OpenAPI document; that real answers are as described is tested, not checked at run time. */
@@ -278,6 +278,8 @@ export const runState = z.strictObject({
     })
     .optional(),
   created_by: text.optional().describe("The user who made it, or what made it; absent in runs of before."),
+  schedule: madeBySchedule.optional().describe("The schedule that made it."),
+  evaluator: madeByEvaluator.optional().describe("The evaluator that made it."),
   ended_by: z.literal("budget").optional().describe("What ended it, where its status does not say: nothing was left in a budget."),
   failure: failure.optional(),
 });

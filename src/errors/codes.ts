@@ -111,6 +111,7 @@ export const SERVICE_ERRORS = {
   limit_reached: 429,
   digest_mismatch: 422,
   dataset_unreadable: 422,
+  row_unreadable: 422,
   dataset_changed: 409,
   code_changed: 409,
   not_comparable: 422,

@@ -123,8 +123,15 @@ const unread = z.strictObject({
   rollout: count,
   unread: z.literal(true).describe("Its row is too large to be read beside the others: ask for it again."),
 });
+const reasons = { code: z.literal("row_unreadable"), reason: text.describe("What of it is no row: torn, no JSON object, or nested too deep.") };
+const unreadable = z.strictObject({
+  example: count,
+  rollout: count,
+  open: ofRollout.open,
+  unreadable: z.strictObject(reasons).describe("What is stored of it cannot be read; asking again changes nothing."),
+});
 export const previews = z.strictObject({
-  previews: z.array(z.union([preview, unread, z.null()])).describe("In the order of the places; null where there is no row, or not yet."),
+  previews: z.array(z.union([preview, unread, unreadable, z.null()])).describe("In the order of the places; null where there is no row, or not yet."),
 });
 
 export const searchQuery = z.strictObject({
@@ -140,6 +147,7 @@ export const searchQuery = z.strictObject({
 /** Lines of `search`, as NDJSON. */
 export const searchLine = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("match"), example: count, rollout: count, field: text.nullable(), excerpt: text }),
+  z.strictObject({ kind: z.literal("unreadable"), example: count, rollout: count, ...reasons }).describe("Its row may have the text, and cannot be read."),
   z.strictObject({ kind: z.literal("progress"), scanned: count.describe("Rows looked at so far by this answer.") }),
   z.strictObject({ kind: z.literal("end"), scanned: count, next: count.nullable().describe("The next `after`; null = that was all.") }),
 ]);

@@ -3,7 +3,7 @@ import { segmentKey } from "../../../r2-layout/keys.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MIB } from "../../limits.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { neededRow } from "../../rollouts/rows/stored-row.ts";
 import type { AppContext } from "../app-context.ts";
 import { openRows } from "../runs/open-rows.ts";
 import { found, runIdOf } from "../runs/run-of.ts";
@@ -79,12 +79,12 @@ interface ParsedRow {
 
 let last: { readonly name: string; readonly parsed: ParsedRow } | null = null;
 
-/** The row of the path as an object. */
+/** The row of the path as an object. Throws `row_unreadable` where what is stored is none: its bytes can still be had. */
 export async function parsedRow(c: Context<AppContext>): Promise<ParsedRow> {
   const { name, open, bytes: read } = await foundRow(c);
   if (name !== null && last?.name === name) return last.parsed;
   const bytes = await read();
-  const parsed = { row: readForeignRow(new TextDecoder().decode(bytes)).value, bytes: bytes.byteLength, open };
+  const parsed = { row: neededRow(new TextDecoder().decode(bytes), "The row of this rollout"), bytes: bytes.byteLength, open };
   if (name !== null && bytes.byteLength > LARGE_BYTES) last = { name, parsed };
   return parsed;
 }

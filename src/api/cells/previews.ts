@@ -4,7 +4,7 @@ import { segmentKey } from "../../../r2-layout/keys.ts";
 import { previewOf } from "../../cells/preview.ts";
 import { idOfRow } from "../../cells/row-messages.ts";
 import { MIB } from "../../limits.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { storedRow } from "../../rollouts/rows/stored-row.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
 import { openRowsByPlace } from "../runs/open-rows.ts";
@@ -27,9 +27,10 @@ previews.post("/:id/previews", async (c) => {
   const known = found(await askRun(c, (run) => run.examplePlaces(places.map(([example]) => example))));
   const shown = new Map<string, object>();
   const show = ([example, rollout]: Place, text: string, open: boolean): void => {
-    const row = readForeignRow(text).value;
+    const { row, unreadable } = storedRow(text);
     const more = open ? { open: true as const } : {};
-    shown.set(nameOf([example, rollout]), { example, example_id: idOfRow(row), rollout, ...more, ...previewOf(row, fields, characters) });
+    const said = unreadable === undefined ? { example_id: idOfRow(row), ...previewOf(row, fields, characters) } : { unreadable };
+    shown.set(nameOf([example, rollout]), { example, rollout, ...more, ...said });
   };
   const isAsked = new Set(places.map(nameOf));
   const { read, unread } = withinBytes(known.places);

@@ -4,7 +4,7 @@ import type { ScanPage } from "../../../durable-objects/run/reading/cells-protoc
 import { segmentKey } from "../../../r2-layout/keys.ts";
 import { type RowSearch, RowSearcher } from "../../cells/search-row.ts";
 import { SEGMENT_BYTES } from "../../limits.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { storedRow } from "../../rollouts/rows/stored-row.ts";
 import { streamOf } from "../../stream-of.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
@@ -19,8 +19,8 @@ export const search = new Hono<AppContext>();
 
 /** An answer looks no longer than that; who asks goes on with its `next`. */
 const SEARCH_MS = 20_000;
-/** Rows named by one answer, but for the rest of the example that is being looked at. */
-const MOST_MATCHES = 1_000;
+/** Rows named by one answer, those that cannot be read among them, but for the rest of the example that is being looked at. */
+const MOST_NAMED = 1_000;
 /** Bytes of rows that are looked at between two words on how far it is. */
 const PAGE_BYTES = 2 * SEGMENT_BYTES;
 
@@ -52,20 +52,23 @@ async function* linesOf(c: Context<AppContext>, wanted: RowSearch, first: ScanPa
   const until = now() + SEARCH_MS;
   const decoder = new TextDecoder();
   let scanned = 0;
-  let matches = 0;
+  let named = 0;
   for (let page: ScanPage | null = first; page !== null; ) {
     const rolloutsOf = new Map(page.places.map((place) => [place.example, presentOf(place.missing, page?.rollouts ?? 0)]));
     const lines = new Map([...rolloutsOf].map(([example, rollouts]) => [example, [...rollouts.keys()]]));
     for await (const { example, line, bytes } of readLines(store, (segment) => segmentKey(runIdOf(c), segment), page.places, lines)) {
       scanned++;
       const text = decoder.decode(bytes);
-      const match = searcher.mayMatch(text) ? searcher.match(readForeignRow(text).value) : null;
-      if (match === null) continue;
-      matches++;
-      yield { kind: "match", example, rollout: rolloutsOf.get(example)?.[line] ?? 0, ...match };
+      if (!searcher.mayMatch(text)) continue;
+      const { row, unreadable } = storedRow(text);
+      const match = unreadable === undefined ? searcher.match(row) : null;
+      const place = { example, rollout: rolloutsOf.get(example)?.[line] ?? 0 };
+      if (match !== null) yield { kind: "match", ...place, ...match };
+      if (unreadable !== undefined) yield { kind: "unreadable", ...place, ...unreadable };
+      if (match !== null || unreadable !== undefined) named++;
     }
     const { next }: ScanPage = page;
-    if (next === null || matches >= MOST_MATCHES || now() >= until) return yield { kind: "end", scanned, next };
+    if (next === null || named >= MOST_NAMED || now() >= until) return yield { kind: "end", scanned, next };
     yield { kind: "progress", scanned };
     page = await askRun(c, (run) => run.scan(next, PAGE_BYTES));
   }

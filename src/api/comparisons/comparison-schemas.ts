@@ -88,6 +88,9 @@ export const comparisonAnswer = z.strictObject({
       differing: count.describe("Examples with an id in common and another prompt or answer."),
       unscored: count,
       metrics: z.array(metric),
+      same_as_reward: z
+        .array(z.string())
+        .describe("Metrics of both runs that are the reward under another name: they say nothing more, and are no tests of their own in `metrics`."),
       worse: count,
       better: count,
       equal: count,

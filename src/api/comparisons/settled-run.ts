@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import { resultLines } from "../../exports/result-lines.ts";
 import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { neededRow } from "../../rollouts/rows/stored-row.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { expectedFailure } from "../errors.ts";
 import { readTwice } from "../read-twice.ts";
@@ -55,13 +55,13 @@ export async function settledRun({ store, run }: Ports, id: string): Promise<Set
   return { id, model, metadata, facts, rows: key, bytes: size, shape: { examples: view.units.total, rollouts: view.config.rollouts_per_example } };
 }
 
-/** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples, and `storage_unavailable`. */
+/** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples, `row_unreadable`, and `storage_unavailable`. */
 export async function addScores({ store }: Ports, { id, rows, bytes }: SettledRun, table: RowTable, most: number, tooMany: () => Error): Promise<number> {
   const stream = await store.read(rows);
   if (stream === null && bytes > 0) throw missing(id);
   let number = 0;
   for await (const { text } of resultLines(stream, 0)) {
-    table.add(readForeignRow(text).value, ++number);
+    table.add(neededRow(text, `Row ${++number} of run ${id}`), number);
     if (table.examples > most) throw tooMany();
   }
   return number;

@@ -10,7 +10,6 @@ export const answerPage = async (body: Html, status = 200, headers: Readonly<Rec
     headers: {
       "content-type": "text/html; charset=UTF-8",
       "content-security-policy": `default-src 'none'; style-src 'sha256-${await digest(PAGE_STYLE)}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
-      "x-content-type-options": "nosniff",
       "referrer-policy": "same-origin",
       "cross-origin-resource-policy": "same-origin",
       "cache-control": "no-store",

@@ -23,7 +23,6 @@ assets.get("/:name", async (c) => {
     headers: {
       "content-type": TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream",
       "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
       "cross-origin-resource-policy": "same-origin",
       "content-security-policy": ASSETS_POLICY,
     },

@@ -138,7 +138,7 @@ async function sendFile(c: Context<AppContext>, file: PublishedFile, type: strin
   const { name, version, digest } = pin;
   const body = await published.ports.store.read(publishedKey(name, version, digest, file));
   if (body === null) throw new EdgewiseError("not_found", `${shownPin(pin)} has none.`);
-  return new Response(body, { headers: { "content-type": type, "x-content-type-options": "nosniff", "cache-control": "private" } });
+  return new Response(body, { headers: { "content-type": type, "cache-control": "private" } });
 }
 
 /** The ports of the team that the owner in the path is, which the caller works in. */

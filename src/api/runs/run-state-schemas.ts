@@ -19,6 +19,13 @@ export const stoppedEarly = z.strictObject({
   saved: count.describe("Rollouts that are not played."),
 });
 
+export const madeBySchedule = z.strictObject({ name: text, due_at: text.describe("The due time that the run is for, in ISO 8601.") });
+export const madeByEvaluator = z.strictObject({
+  name: text,
+  step: count.describe("Of the training, by which its numbers are reported."),
+  evaluation: text.describe("Which of the evaluator's evaluations it is."),
+});
+
 /** `BatchView`. */
 export const batchesOfRun = z.strictObject({
   unasked: count.describe("Examples whose requests are in no batch yet."),

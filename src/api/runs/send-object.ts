@@ -4,7 +4,6 @@ import { byteRange } from "./byte-range.ts";
 
 /** What a model wrote is never run or shown as a page, whatever it looks like. */
 export const HARMLESS = {
-  "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'; sandbox",
   "cross-origin-resource-policy": "same-origin",
 };

@@ -18,6 +18,8 @@ const CHARACTERS = 400;
 export type PreviewCell = string | number | boolean | null;
 interface KeptRow {
   readonly exampleId: unknown;
+  /** Why nothing of it can be read; null where it can. */
+  readonly fault: string | null;
   readonly values: Map<string, PreviewCell>;
 }
 
@@ -44,6 +46,11 @@ export class PreviewStore {
   /** Undefined: not read yet. */
   value(table: ColumnTable, row: number, field: string): PreviewCell | undefined {
     return this.#known(table, row)?.values.get(field);
+  }
+
+  /** Why a row cannot be read; null where it can, or is not read yet. */
+  fault(table: ColumnTable, row: number): string | null {
+    return this.#known(table, row)?.fault ?? null;
   }
 
   /** These rows are seen, with these fields. */
@@ -126,9 +133,10 @@ export class PreviewStore {
       if (preview !== null && "unread" in preview) continue;
       const exampleId = table.exampleId(table.exampleOf(row));
       const values = this.#known(table, row)?.values ?? new Map<string, PreviewCell>();
-      for (const field of fields) values.set(field, preview !== null && Object.hasOwn(preview.values, field) ? (preview.values[field] ?? null) : null);
+      const said = preview !== null && "values" in preview ? preview.values : {};
+      for (const field of fields) values.set(field, Object.hasOwn(said, field) ? (said[field] ?? null) : null);
       this.#kept.delete(row);
-      this.#kept.set(row, { exampleId, values });
+      this.#kept.set(row, { exampleId, fault: preview !== null && "unreadable" in preview ? preview.unreadable.reason : null, values });
     }
     for (const [row] of this.#kept) {
       if (this.#kept.size <= MOST_ROWS) break;

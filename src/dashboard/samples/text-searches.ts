@@ -51,6 +51,12 @@ export class TextSearches {
     return this.#known;
   }
 
+  /** Rows that may have one of these texts, and cannot be read. */
+  get unreadable(): number {
+    void this.version.value;
+    return new Set(this.#terms.flatMap((term) => [...(this.#known.get(searchKey(term))?.unreadable ?? [])])).size;
+  }
+
   /** After a search that failed. */
   again(): void {
     this.problem.value = null;
@@ -124,8 +130,9 @@ export class TextSearches {
       let next: number | null | undefined;
       for await (const text of readLines(opened.value)) {
         const line = JSON.parse(text) as SearchLine;
-        const row = line.kind === "match" ? table.rowOf(line) : null;
-        if (row !== null) findings.found.add(row);
+        const row = line.kind === "match" || line.kind === "unreadable" ? table.rowOf(line) : null;
+        if (row !== null && line.kind === "match") findings.found.add(row);
+        if (row !== null && line.kind === "unreadable") findings.unreadable.add(row);
         if (line.kind === "progress") this.scanned.value = scanned + line.scanned;
         if (line.kind === "end") {
           next = line.next;
@@ -150,6 +157,8 @@ const questionOf = ({ field, text, how }: SearchTerm): Readonly<Record<string, s
 
 class TextFindings implements Findings {
   readonly found = new Set<number>();
+  /** Looked at, and cannot be read. */
+  readonly unreadable = new Set<number>();
   /** Rollouts that were done when the last whole search began; null = none ended. */
   doneBefore: number | null = null;
   /** Unix milliseconds. */

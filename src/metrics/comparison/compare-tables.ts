@@ -56,6 +56,8 @@ export interface TableComparison {
   /** Joined examples without a score in one of the runs: all of their rollouts ended in an error. */
   readonly unscored: number;
   readonly metrics: readonly MetricComparison[];
+  /** Metrics of both runs that are the reward under another name, and therefore not among `metrics`. */
+  readonly same_as_reward: readonly string[];
   /** Of the reward, over joined examples. */
   readonly worse: number;
   readonly better: number;
@@ -103,17 +105,17 @@ function compareOne(a: ScoreTable, b: ScoreTable, options: CompareOptions): Tabl
     only_candidate: join.only_candidate,
     differing: join.differing,
     ...examples,
-    metrics: withoutCopies(metrics),
+    ...withoutCopies(metrics),
     warnings: warningsOf(a, b, join, options.unpaired),
   };
 }
 
 /** A metric that is the reward under another name says nothing more, and would only cost it at Holm's. */
-function withoutCopies(metrics: readonly MetricComparison[]): readonly MetricComparison[] {
+function withoutCopies(metrics: readonly MetricComparison[]): Pick<TableComparison, "metrics" | "same_as_reward"> {
   const reward = metrics.find(({ metric }) => metric === REWARD);
   const isCopy = ({ metric, n, baseline, candidate, stderr }: MetricComparison): boolean =>
     metric !== REWARD && n === reward?.n && baseline === reward.baseline && candidate === reward.candidate && stderr === reward.stderr;
-  return metrics.filter((metric) => !isCopy(metric));
+  return { metrics: metrics.filter((metric) => !isCopy(metric)), same_as_reward: metrics.filter(isCopy).map(({ metric }) => metric) };
 }
 
 function pairedMetric(

@@ -77,9 +77,14 @@ export function comparisonMarkdown({ baseline, cluster_by, comparisons }: Compar
 }
 
 function factLines(comparison: RunComparison): readonly string[] {
-  const { paired, warnings } = comparison;
-  return [...(paired ? [`joined: ${joinedText(comparison)}`] : []), ...warnings.map((warning) => `warning: ${singleLine(warning)}`)];
+  const { paired, warnings, same_as_reward } = comparison;
+  const same = same_as_reward.length === 0 ? [] : [sameAsRewardText(same_as_reward)];
+  return [...(paired ? [`joined: ${joinedText(comparison)}`] : []), ...same, ...warnings.map((warning) => `warning: ${singleLine(warning)}`)];
 }
+
+/** Why a metric that both runs have is not in the table. */
+export const sameAsRewardText = (metrics: readonly string[]): string =>
+  `left out, since ${metrics.length === 1 ? "it is" : "they are"} the reward under another name: ${metrics.map(singleLine).join(", ")}`;
 
 /** How many examples were held against each other, and what became of the others. */
 export function joinedText({ joined, only_baseline, only_candidate, differing, unscored }: RunComparison): string {

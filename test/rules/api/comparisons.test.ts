@@ -91,6 +91,34 @@ describe("POST /comparisons", () => {
     expect([status, JSON.stringify(body)]).toEqual([503, expect.stringContaining(`The results of run ${B} are missing in storage.`)]);
   });
 
+  it("names metrics that are the reward under another name, and has them not in the table", async () => {
+    const door = openDoor();
+    const copy = (rewards: readonly number[]) =>
+      rewards.map((reward, i) => JSON.stringify({ example_id: i, prompt: `${i}`, reward, metrics: { exact: reward, length: i } }));
+    for (const [id, rewards] of [
+      [A, [1, 0, 1, 1]],
+      [B, [0, 0, 1, 0]],
+    ] as const) {
+      settle(door, id, rewards);
+      door.store.objects.set(outputKey(env_id, model, id, "results.jsonl"), bytes(`${copy(rewards).join("\n")}\n`));
+    }
+    const { comparisons } = comparisonAnswer.parse((await compare(door, { runs: [A, B] })).body);
+    expect(comparisons.map(({ metrics, same_as_reward }) => [metrics.map(({ metric }) => metric), same_as_reward])).toEqual([
+      [["reward", "length"], ["exact"]],
+    ]);
+  });
+
+  it("says of which run which row cannot be read, rather than compare the others without it", async () => {
+    const door = openDoor();
+    settle(door, A, [1, 0, 1]);
+    settle(door, B, [1, 0, 1]);
+    const key = outputKey(env_id, model, B, "results.jsonl");
+    const [first, ...others] = new TextDecoder().decode(door.store.objects.get(key)).split("\n");
+    door.store.objects.set(key, bytes([first, '{"example_id":1,', ...others.slice(1)].join("\n")));
+    const { status, body } = await compare(door, { runs: [A, B] });
+    expect([status, body]).toEqual([422, { code: "row_unreadable", detail: expect.stringMatching(`^Row 2 of run ${B} cannot be read: `) }]);
+  });
+
   it("refuses what is not comparable, not settled, not there, or too large", async () => {
     const door = openDoor();
     settle(door, A, [1, 0, 1]);

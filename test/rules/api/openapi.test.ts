@@ -5,7 +5,7 @@ import { openApiDocument } from "../../../src/api/openapi.ts";
 import { OPERATIONS } from "../../../src/api/operations.ts";
 import { evaluationList } from "../../../src/api/runs/list-schemas.ts";
 import * as answers from "../../../src/api/response-schemas.ts";
-import { openDoor } from "../../support/door/fake-ports.ts";
+import { CONFIG, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 
 type Paths = Record<string, Record<string, { parameters?: { name: string; in: string; schema: object }[] }>>;
 const document = openApiDocument("1.2.3") as { openapi: string; paths: Paths };
@@ -59,6 +59,14 @@ describe("the OpenAPI document", () => {
 });
 
 describe("answers", () => {
+  it.each(OPERATIONS.map(({ method, path }) => [method, path] as const))("of %s %s are never taken for another kind than they say", async (method, path) => {
+    const door = openDoor();
+    door.run("0000beef").state = viewFor({ ...CONFIG, run_id: "0000beef" });
+    const answer = await door.call(method.toUpperCase(), path.replace("{id}", "0000beef").replaceAll(/\{\w+\}/g, "0"), method === "get" ? undefined : {});
+    await answer.body?.cancel();
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
   const body = { environment_ids: ["gsm8k"], inference_model: "m", eval_config: { headers: ["X-A: 1"], extra_env_kwargs: { a: 1 }, verbose: true } };
 
   it("are what the document says", async () => {
@@ -71,6 +79,12 @@ describe("answers", () => {
     answers.message.parse(await answerOf("PATCH", `/hosted-evaluations/${id}/cancel`));
     answers.resumed.parse(await answerOf("POST", `/evaluations/${id}/resume`));
     answers.message.parse(await answerOf("DELETE", `/evaluations/${id}`));
+    const made = { schedule: { name: "nightly", due_at: 0 }, evaluator: { name: "curve", step: 49, evaluation: "math" } };
+    door.run("0000beef").state = viewFor({ ...CONFIG, run_id: "0000beef", ...made });
+    expect(answers.evaluation.parse(await answerOf("GET", "/evaluations/0000beef")).edgewise).toMatchObject({
+      schedule: { name: "nightly", due_at: "1970-01-01T00:00:00.000Z" },
+      evaluator: made.evaluator,
+    });
     for (const path of ["/evaluations/0", "/nothing", "/evaluations/?limit=x", "/datasets/1"]) answers.errorBody.parse(await answerOf("GET", path));
   });
 });

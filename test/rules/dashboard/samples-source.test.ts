@@ -23,6 +23,8 @@ class FakeRun {
     [0, [1, 0]],
     [1, [0.5, 0.25]],
   ]);
+  /** Examples whose rows cannot be read. */
+  readonly unreadable = new Set<number>();
   /** Answers that break off before their end. */
   cuts = 0;
   /** Examples that a search names in one answer. */
@@ -39,9 +41,10 @@ class FakeRun {
     this.bodies.push(body);
     const previews = body.places.map(([example, rollout]) => ({
       example,
-      example_id: example,
       rollout,
-      values: Object.fromEntries(body.fields.map((field) => [field, `${field} ${example}/${rollout}`])),
+      ...(this.unreadable.has(example)
+        ? { unreadable: { code: "row_unreadable", reason: "torn" } }
+        : { example_id: example, values: Object.fromEntries(body.fields.map((field) => [field, `${field} ${example}/${rollout}`])) }),
     }));
     return Response.json({ previews });
   });
@@ -78,7 +81,9 @@ class FakeRun {
   }
 
   #search(page: number): string {
-    const lines: object[] = (this.matches[page] ?? []).map((example) => ({ kind: "match", example, rollout: 0, field: "prompt", excerpt: "" }));
+    const found = (example: number): object => ({ kind: "match", example, rollout: 0, field: "prompt", excerpt: "" });
+    const not = (example: number): object => ({ kind: "unreadable", example, rollout: 0, code: "row_unreadable", reason: "torn" });
+    const lines = (this.matches[page] ?? []).map((example) => (this.unreadable.has(example) ? not(example) : found(example)));
     return [...lines, { kind: "end", scanned: 2, next: page + 1 < this.matches.length ? page + 1 : null }].map((line) => JSON.stringify(line)).join("\n");
   }
 }
@@ -222,6 +227,29 @@ describe("texts of the rows that are seen", () => {
         fields: ["answer", "prompt"],
       },
     ]);
+  });
+
+  it("that cannot be read are told apart from those that are empty, and are asked for once", async () => {
+    const run = new FakeRun();
+    run.unreadable.add(1);
+    run.matches = [[0, 1]];
+    const { source, list } = opened(run);
+    await holds(() => source.isWhole.value, "a whole table");
+    const table = source.table.value;
+    if (table === null) throw new Error("no table");
+    const previews = new PreviewStore(ID, run.api);
+    closing.push(() => previews.close());
+    previews.want(table, [0, 2], ["prompt"]);
+    await holds(() => previews.value(table, 0, "prompt") === "prompt 0/0", "the text of the one that can be read");
+    expect([previews.fault(table, 0), previews.fault(table, 2), previews.value(table, 2, "prompt")]).toEqual([null, "torn", null]);
+    previews.want(table, [2], ["prompt"]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(run.bodies).toHaveLength(1);
+    list.show(view("hello"));
+    await holds(() => rows(list) === "0", "what the search finds");
+    expect(list.searches.unreadable).toBe(1);
+    list.show(view(""));
+    await holds(() => list.searches.unreadable === 0, "a list without that search");
   });
 
   it("are read of an attempt once it is there, and nothing is taken for them before", async () => {

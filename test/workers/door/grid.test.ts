@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { outputKey, segmentPrefix } from "../../../r2-layout/keys.ts";
 import { createApp } from "../../../src/api/app.ts";
-import { previews as previewsAnswer, rolloutOutline } from "../../../src/api/cells/cell-schemas.ts";
+import { previews as previewsAnswer, rolloutOutline, searchLine } from "../../../src/api/cells/cell-schemas.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import { ORDER_SEED, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
@@ -13,7 +13,7 @@ import { operations } from "../../../src/operations.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { Fleet } from "../support/fleet.ts";
-import { type Ask, expectGridOfRows, gridOf } from "../support/grid.ts";
+import { type Ask, expectGridOfRows, gridOf, linesOf } from "../support/grid.ts";
 import { createRun, viewOf } from "../support/runs.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
 import { rawRun, run, service, setVars, STEADY, until } from "../support/service.ts";
@@ -193,6 +193,53 @@ describe("the grid of a run", { timeout: 60_000 }, () => {
       expect(answer.status).toBe(503);
       expect(await answer.json()).toMatchObject({ code: "storage_unavailable" });
     }
+  });
+});
+
+describe("a row that cannot be read", { timeout: 60_000 }, () => {
+  const DEEP = `{"question":${"[".repeat(257)}${"]".repeat(257)}}`;
+
+  it.each([
+    ["is torn", (row: string) => `${row.slice(0, -40)}${" ".repeat(40)}`, /JSON/],
+    ["goes deeper than the bound", (row: string) => DEEP.padEnd(row.length), /^nested deeper than 256 levels$/],
+    ["is no object", (row: string) => `"question"${" ".repeat(row.length - 10)}`, /^a row must be a JSON object$/],
+  ])("since it %s is named with the reason, and takes no other one with it", async (_, broken, reason) => {
+    const config = await createRun({ env_id: "places", env_version: "1.0.0", num_examples: 3 });
+    await fleet.settled(config.run_id);
+    const row = (await resultsOf(config)).split("\n")[1] ?? "";
+    for (const { key } of (await service.BUCKET.list({ prefix: segmentPrefix(config.run_id) })).objects) {
+      const text = (await (await service.BUCKET.get(key))?.text()) ?? "";
+      await service.BUCKET.put(
+        key,
+        text.replace(row, () => broken(row)),
+      );
+    }
+    const ask = of(config.run_id);
+    const places = [0, 1, 2].map((example) => [example, 0]);
+    const { previews } = previewsAnswer.parse(await (await ask("/previews", { places, fields: ["prompt"] })).json());
+    expect(previews).toMatchObject([
+      { values: { prompt: "question 0" } },
+      { example: 1, rollout: 0, unreadable: { code: "row_unreadable", reason: expect.stringMatching(reason) } },
+      { values: { prompt: "question 2" } },
+    ]);
+    const found = (await linesOf(await ask("/search?text=question&in=prompt,question"))).map((line) => searchLine.parse(line));
+    const named = found.flatMap((line) => (line.kind === "match" || line.kind === "unreadable" ? [[line.kind, line.example]] : []));
+    expect(named.sort()).toEqual([
+      ["match", 0],
+      ["match", 2],
+      ["unreadable", 1],
+    ]);
+    expect(found.at(-1)).toEqual({ kind: "end", scanned: 3, next: null });
+    expect((await gridOf(ask)).rows).toHaveLength(3);
+    for (const part of ["/outline", "/messages"]) {
+      const answer = await ask(`/rollouts/1/0${part}`);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        422,
+        { code: "row_unreadable", detail: expect.stringMatching(/^The row of this rollout cannot be read: /) },
+      ]);
+    }
+    expect(await (await ask("/rollouts/1/0")).text()).toBe(broken(row));
+    expect(rolloutOutline.parse(await (await ask("/rollouts/2/0/outline")).json())).toMatchObject({ example: 2 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { fixed, thousands } from "../../../report/text/format.ts";
-import { probability, TESTS } from "../../../report/statistics/comparison-lines.ts";
+import { probability, sameAsRewardText, TESTS } from "../../../report/statistics/comparison-lines.ts";
 import { intervalText } from "../../../report/statistics/uncertainty.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import type { RunComparison } from "../../api/answers.ts";
@@ -15,7 +15,7 @@ interface MetricTableProps {
 }
 
 /** Every metric that both runs have; the one that is chosen orders the examples below. */
-export function MetricTable({ comparison: { metrics }, query, go }: MetricTableProps) {
+export function MetricTable({ comparison: { metrics, same_as_reward }, query, go }: MetricTableProps) {
   if (metrics.length === 0) return <p role="status">Nothing was scored in both runs.</p>;
   return (
     <div class="scrolled">
@@ -70,6 +70,7 @@ export function MetricTable({ comparison: { metrics }, query, go }: MetricTableP
           ))}
         </tbody>
       </table>
+      {same_as_reward.length === 0 ? null : <p class="count">{sameAsRewardText(same_as_reward)}</p>}
     </div>
   );
 }

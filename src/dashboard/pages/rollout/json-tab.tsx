@@ -1,9 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { thousands } from "../../../report/text/format.ts";
 import type { RolloutOutline } from "../../api/answers.ts";
-import type { Problem } from "../../api/problem.ts";
 import { Failure } from "../../design/notice.tsx";
 import { JsonView } from "../../design/text/json/json-view.tsx";
+import { Download } from "./download.tsx";
 import { MOST_ROW_BYTES, type RolloutStore } from "./rollout-store.ts";
 
 interface JsonTabProps {
@@ -28,37 +28,6 @@ export function JsonTab({ outline, store }: JsonTabProps) {
       {isShown && row === null && problem === null ? <p role="status">Loading the row…</p> : null}
       {row === null && problem !== null ? <Failure problem={problem} again={() => void store.loadRow()} /> : null}
       {row === null ? null : <JsonView value={row} />}
-    </>
-  );
-}
-
-/** How long the browser may take to begin with the file. */
-const KEPT_MS = 60_000;
-
-function Download({ store }: { readonly store: RolloutStore }) {
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const download = async (): Promise<void> => {
-    const answer = await store.download();
-    setProblem(answer.ok ? null : answer.problem);
-    if (!answer.ok) return;
-    // As a file of no kind: it is kept, never shown.
-    const url = URL.createObjectURL(new Blob([answer.value], { type: "application/octet-stream" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `rollout-${store.id}-${store.place.example}-${store.place.rollout}.json`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
-  };
-  return (
-    <>
-      <button type="button" onClick={() => void download()}>
-        Download
-      </button>
-      {problem === null ? null : (
-        <span class="bad-text" role="alert">
-          {problem.text}
-        </span>
-      )}
     </>
   );
 }

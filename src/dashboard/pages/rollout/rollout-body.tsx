@@ -1,6 +1,9 @@
+import type { UnreadableRow } from "../../../rollouts/rows/stored-row.ts";
+import { singleLine } from "../../../report/text/printable.ts";
 import type { ListedEvaluation } from "../../api/answers.ts";
 import { Failure, Notice } from "../../design/notice.tsx";
 import { Tabs } from "../../design/tabs/tabs.tsx";
+import { Download } from "./download.tsx";
 import { InfoTab } from "./info-tab.tsx";
 import { JsonTab } from "./json-tab.tsx";
 import { MessagesTab } from "./messages-tab.tsx";
@@ -28,6 +31,9 @@ const TABS: readonly { readonly id: RolloutTab; readonly name: string }[] = [
   { id: "json", name: "JSON" },
 ];
 
+/** The code of a row that is stored and is none. */
+const UNREADABLE: UnreadableRow["code"] = "row_unreadable";
+
 /** What is known of a rollout, part by part; before that, and where it cannot be had, what to do. */
 export function RolloutBody({ store, query, weights, show, run, isRunKnown }: RolloutBodyProps) {
   const outline = store.outline.value;
@@ -39,6 +45,15 @@ export function RolloutBody({ store, query, weights, show, run, isRunKnown }: Ro
       return (
         <Notice role="status" tone="plain" title="This rollout is not there yet.">
           <p>It is shown as soon as it is generated.</p>
+        </Notice>
+      );
+    if (problem.code === UNREADABLE)
+      return (
+        <Notice role="alert" tone="bad" title={singleLine(problem.text)}>
+          <p>Its numbers are in the grid all the same. What is stored of it can be kept as a file.</p>
+          <p>
+            <Download store={store} />
+          </p>
         </Notice>
       );
     return <Failure problem={problem} again={() => void store.load()} />;

@@ -94,7 +94,7 @@ const When = ({ name, at }: { readonly name: string; readonly at: string | null 
 /** What made it, where nobody did by hand. */
 function From({ run: { edgewise, description } }: { readonly run: Evaluation }) {
   const { link, viewer } = useDashboard();
-  const { origin, rescored_from, schedule, evaluator } = edgewise as Evaluation["edgewise"] & { schedule?: { name: string }; evaluator?: { name: string } };
+  const { origin, rescored_from, schedule, evaluator } = edgewise;
   return (
     <>
       {viewer.folders !== "" && description !== null ? <Field name="Folder">{singleLine(description)}</Field> : null}

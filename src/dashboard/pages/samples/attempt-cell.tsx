@@ -6,7 +6,7 @@ export function AttemptCell({ column, table, previews, row, tall, address }: Omi
   const state = table.state(row);
   if (state !== DONE && state !== OPEN) return <span title={table.settled ? "Missing" : "Not done yet"}>–</span>;
   const code = table.error(row);
-  const answer = tall && code === null ? <TextCell value={previews.value(table, row, "completion")} tall /> : null;
+  const answer = tall && code === null ? <TextCell value={previews.value(table, row, "completion")} fault={previews.fault(table, row)} tall /> : null;
   return (
     <>
       <a href={address} tabIndex={-1} class="attempt">

@@ -24,7 +24,7 @@ export function SampleCell({ column, table, previews, row, tall, address, wholeE
   const { key, kind } = column;
   if (kind === "place") return <PlaceCell table={table} row={row} address={address} wholeExample={wholeExample} />;
   if (kind === "error") return <ErrorCell code={table.error(row)} message={previews.value(table, row, key)} tall={tall} />;
-  if (kind === "text") return <TextCell value={previews.value(table, row, key)} tall={tall} />;
+  if (kind === "text") return <TextCell value={previews.value(table, row, key)} fault={previews.fault(table, row)} tall={tall} />;
   if (kind === "turns" || kind === "seconds") {
     const value = previews.value(table, row, key);
     return typeof value !== "number" ? null : kind === "turns" ? thousands(value) : formatSeconds(value);
@@ -63,8 +63,21 @@ export const ErrorCell = ({ code, message, tall }: ErrorCellProps) =>
     </>
   );
 
-/** Undefined: not read yet. */
-export function TextCell({ value, tall }: { readonly value: unknown; readonly tall: boolean }) {
+interface TextCellProps {
+  /** Undefined: not read yet. */
+  readonly value: unknown;
+  /** Why its row cannot be read; null where it can. */
+  readonly fault: string | null;
+  readonly tall: boolean;
+}
+
+export function TextCell({ value, fault, tall }: TextCellProps) {
+  if (fault !== null)
+    return (
+      <span class="one-line bad-text" title={singleLine(fault)}>
+        row cannot be read
+      </span>
+    );
   if (value === undefined) return <span class="pending">…</span>;
   if (value === null) return null;
   return tall ? <span class="some-lines">{printable(String(value))}</span> : <span class="one-line">{printable(String(value)).replaceAll("\n", " ")}</span>;

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { linkOf } from "./address/links.ts";
 import { Api } from "./api/ask.ts";
 import { App } from "./app.tsx";
+import { keepDraftsOf } from "./drafts.ts";
 import { keepTheme } from "./frame/theme.ts";
 import { Shortcuts } from "./keyboard/shortcuts.ts";
 import { visibilityOf } from "./live/visibility.ts";
@@ -12,6 +13,7 @@ const place = document.getElementById("dashboard");
 if (place === null) throw new Error("The page has no place for the dashboard.");
 keepTheme(document.documentElement);
 const viewer = viewerIn(place.dataset);
+keepDraftsOf(sessionStorage, viewer.user);
 const dashboard = {
   viewer,
   api: new Api(viewer, (url, init) => fetch(url, init)),

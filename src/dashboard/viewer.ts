@@ -1,6 +1,8 @@
 /** Who looks, as the page says it (src/api/pages/dashboard-page.ts). */
 export interface Viewer {
   readonly version: string;
+  /** Who they are to the service. */
+  readonly user: string;
   readonly team: string;
   readonly teams: readonly string[];
   /** What every change shows; "" for who is not signed in by a browser. */
@@ -13,6 +15,6 @@ export interface Viewer {
 
 /** `data`: of the element that the dashboard is drawn in. */
 export function viewerIn(data: Readonly<Record<string, string | undefined>>): Viewer {
-  const { version = "", team = "", teams = "", csrf = "", via = "", folders = "" } = data;
-  return { version, team, teams: teams.split(",").filter(Boolean), csrf, via: via === "session" || via === "access" ? via : "", folders };
+  const { version = "", user = "", team = "", teams = "", csrf = "", via = "", folders = "" } = data;
+  return { version, user, team, teams: teams.split(",").filter(Boolean), csrf, via: via === "session" || via === "access" ? via : "", folders };
 }

@@ -59,6 +59,17 @@ export async function countsHere(request: Request, credential: string, local: bo
 }
 
 /** Where a sign-in leads: a page of the service and nothing else. */
-export const targetPage = (text: string | null): string => (text !== null && PAGE_ADDRESS.test(text) && !/\.\.|\/\//.test(text) ? text : "/dashboard/");
-/** A path, and a query as browsers write it. */
-const PAGE_ADDRESS = /^\/dashboard\/[\w./-]*(?:\?[\w./=&%+,~*-]*)?$/;
+export const targetPage = (text: string | null): string =>
+  text !== null && PAGE_ADDRESS.test(text) && !/\.\.|\/\//.test(text) && staysBelow(text.split("?", 1)[0] ?? "") ? text : "/dashboard/";
+/** A path whose names may be encoded, and a query as browsers write it. */
+const PAGE_ADDRESS = /^\/dashboard\/(?:[\w./!'()*~-]|%[0-9A-Fa-f]{2})*(?:\?[\w./=&%+,~*-]*)?$/;
+
+/** Whether a path has nothing encoded in it that a browser, or whoever decodes it, would take for the way to another one. */
+function staysBelow(path: string): boolean {
+  try {
+    const decoded = decodeURIComponent(path);
+    return !/[\p{Cc}\\]|\/\//u.test(decoded) && decoded.split("/").every((part) => part !== "." && part !== "..");
+  } catch {
+    return false;
+  }
+}

@@ -4,6 +4,7 @@ import type { Html, SignedIn } from "./page.ts";
 
 /** Who looks, as a page of the dashboard is told: everything else it asks the HTTP API. */
 export interface Viewer {
+  readonly user: string;
   readonly team: string;
   readonly teams: readonly string[];
   readonly signedIn: SignedIn | null;
@@ -13,7 +14,10 @@ export interface Viewer {
 }
 
 /** The one page that all pages of the dashboard begin with: what it loads, and who looks. */
-export const dashboardPage = ({ script, style, preloads }: BuiltDashboard, { team, teams, signedIn, version, folders }: Viewer): Html => html`<!doctype html>
+export const dashboardPage = (
+  { script, style, preloads }: BuiltDashboard,
+  { user, team, teams, signedIn, version, folders }: Viewer,
+): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -24,7 +28,7 @@ export const dashboardPage = ({ script, style, preloads }: BuiltDashboard, { tea
 ${preloads.map((name) => html`<link rel="modulepreload" href="${ASSETS_PATH}/${name}">\n`)}<script type="module" src="${ASSETS_PATH}/${script}"></script>
 </head>
 <body>
-<div id="dashboard" data-version="${version}" data-team="${team}" data-teams="${teams.join(",")}" data-csrf="${signedIn?.csrf ?? ""}" data-via="${signedIn?.via ?? ""}" data-folders="${folders}"></div>
+<div id="dashboard" data-version="${version}" data-user="${user}" data-team="${team}" data-teams="${teams.join(",")}" data-csrf="${signedIn?.csrf ?? ""}" data-via="${signedIn?.via ?? ""}" data-folders="${folders}"></div>
 <noscript><p>These pages need scripts. In a terminal, <code>npx edgewise eval list</code> says the same.</p></noscript>
 </body>
 </html>

@@ -56,7 +56,8 @@ const isBuilt = (c: Context<AppContext>): boolean => BUILT_DASHBOARD !== null &&
 /** The page that all pages of the dashboard begin with. */
 async function drawn(c: Context<AppContext>): Promise<Response> {
   const { ports, caller } = c.var;
-  const viewer = { team: ports.team, teams: caller.teams, signedIn: await signedInBy(c), version: ports.facts.version, folders: ports.facts.folders ?? "" };
+  const { version, folders = "" } = ports.facts;
+  const viewer = { user: caller.user, team: ports.team, teams: caller.teams, signedIn: await signedInBy(c), version, folders };
   const policy = dashboardPolicy(ownOrigin(c.req.raw, ports.facts.local) ?? "'self'");
   return answerPage(dashboardPage(BUILT_DASHBOARD as BuiltDashboard, viewer), 200, { "content-security-policy": policy });
 }

@@ -1,4 +1,5 @@
 import { useLocation } from "preact-iso/router";
+import { currentAt } from "../address/current-place.ts";
 import { useDashboard } from "../context.ts";
 import type { NamedPlace } from "../palette/palette-store.ts";
 import { pagesFor } from "../pages/pages.ts";
@@ -16,7 +17,7 @@ export function Navigation() {
       <ul>
         {placesOf(viewer).map((place) => (
           <li key={place.path}>
-            <a href={link(place.path)} title={`${place.name} (g ${place.key})`} aria-current={isAt(path, place.path) ? "page" : undefined}>
+            <a href={link(place.path)} title={`${place.name} (g ${place.key})`} aria-current={currentAt(path, place.path)}>
               {place.name}
             </a>
           </li>
@@ -25,5 +26,3 @@ export function Navigation() {
     </nav>
   );
 }
-
-const isAt = (path: string, place: string): boolean => path.replace(/\/$/, "") === place.replace(/\/$/, "");

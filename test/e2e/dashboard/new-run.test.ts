@@ -28,9 +28,9 @@ async function started(page: Page): Promise<string> {
 }
 const scripted = async (page: Page): Promise<void> => {
   await field(page, "Where the model is").selectOption("address");
-  await field(page, "model (required)").fill("scripted");
-  await field(page, "api base url").fill(place.model.url);
-  await field(page, "api key var").fill("PRIME_API_KEY");
+  await field(page, "Model (required)").fill("scripted");
+  await field(page, "API base URL").fill(place.model.url);
+  await field(page, "API key var").fill("PRIME_API_KEY");
 };
 /** What a shell gives to the program of a command: `EDGEWISE_URL`, and its words. */
 const wordsOf = (program: string, command: string): readonly string[] =>
@@ -38,6 +38,7 @@ const wordsOf = (program: string, command: string): readonly string[] =>
     .split("\0")
     .slice(0, -1);
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
+const focusedId = (page: Page): Promise<string> => page.evaluate<string>("document.activeElement?.id ?? ''");
 const start = (page: Page): Promise<void> => page.getByRole("button", { name: "Start the run" }).click();
 
 beforeAll(async () => {
@@ -56,10 +57,10 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       await page.getByRole("link", { name: "New run" }).last().click();
       await field(page, "Environment (required)").selectOption("reverse-text");
       await scripted(page);
-      await field(page, "num examples").fill("3");
-      await field(page, "rollouts per example").fill("2");
-      await field(page, "eval name").fill("from the form");
-      await field(page, "temperature").fill("0.5");
+      await field(page, "Num examples").fill("3");
+      await field(page, "Rollouts per example").fill("2");
+      await field(page, "Eval name").fill("from the form");
+      await field(page, "Temperature").fill("0.5");
       await page.getByText("3 examples × 2 rollouts = 6 rollouts").waitFor();
       expect(await page.getByRole("region", { name: "What it will take" }).textContent()).toContain("no run of these settings has finished");
       await start(page);
@@ -78,10 +79,10 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       await place.settled(await place.create({ name: "played", examples: 12 }));
       const { page } = await place.open("new?environment=reverse-text");
       await scripted(page);
-      await field(page, "num examples").fill("40");
-      await field(page, "rollouts per example").fill("2");
+      await field(page, "Num examples").fill("40");
+      await field(page, "Rollouts per example").fill("2");
       await field(page, "Look for an option").fill("what models cost");
-      await field(page, "prices").fill(JSON.stringify([{ url: place.model.url, model: "scripted", input_usd_per_mtok: 1_000, output_usd_per_mtok: 2_000 }]));
+      await field(page, "Prices").fill(JSON.stringify([{ url: place.model.url, model: "scripted", input_usd_per_mtok: 1_000, output_usd_per_mtok: 2_000 }]));
       const cost = page.getByRole("region", { name: "What it will take" });
       await cost.getByText("Tokens", { exact: true }).waitFor();
       expect(await cost.textContent()).toMatch(/Calls80/);
@@ -93,10 +94,14 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       const before = await total();
       const { page } = await place.open("new", {}, /422/);
       await start(page);
-      await page.getByText("2 fields are to be filled in or mended first.").waitFor();
+      await page.getByText("2 fields are to be filled in or mended first: Environment, Model.").waitFor();
+      const environment = await field(page, "Environment (required)").getAttribute("id");
+      await expect.poll(() => focusedId(page)).toBe(environment);
+      await start(page);
+      await expect.poll(() => focusedId(page)).toBe(environment);
       await field(page, "Environment (required)").selectOption("arithmetic");
       await scripted(page);
-      const examples = field(page, "num examples");
+      const examples = field(page, "Num examples");
       await examples.fill("many");
       const described = async (): Promise<string> =>
         page.evaluate<string>(
@@ -104,12 +109,13 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
         );
       await expect.poll(described).toContain("is not a whole number");
       await examples.fill("5");
-      await field(page, "api base url").fill("nowhere");
+      await field(page, "API base URL").fill("nowhere");
       await expect.poll(described).toContain("must be an http or https URL");
       await start(page);
       await page.getByText("The service would not make this run: see the marked fields.").waitFor();
+      await expect.poll(() => focusedId(page)).toBe(await field(page, "API base URL").getAttribute("id"));
       expect(await barriersIn(page)).toEqual([]);
-      await field(page, "api base url").fill(place.model.url);
+      await field(page, "API base URL").fill(place.model.url);
       await field(page, "Write seed as JSON").first().click();
       await field(page, "seed").first().fill('"seven"');
       await expect.poll(described).toMatch(/argument seed/);
@@ -139,8 +145,8 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       await page.getByRole("heading", { name: "Again with changes" }).waitFor();
       await page.getByText("what you change is marked").waitFor();
       expect(await field(page, "difficulty").inputValue()).toBe("easy");
-      expect(await field(page, "temperature").inputValue()).toBe("0.25");
-      await field(page, "temperature").fill("0.75");
+      expect(await field(page, "Temperature").inputValue()).toBe("0.25");
+      await field(page, "Temperature").fill("0.75");
       await page.getByText("Changed: it was 0.25").waitFor();
       await page.getByText("but for 1 field that is marked").waitFor();
       await page.reload();
@@ -161,10 +167,10 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
     closing(async () => {
       const { page } = await place.open("new?environment=reverse-text");
       await scripted(page);
-      await field(page, "num examples").fill("2");
-      await field(page, "rollouts per example").fill("1");
-      await field(page, "eval name").fill("it's $HOME");
-      await field(page, "max tokens").fill("64");
+      await field(page, "Num examples").fill("2");
+      await field(page, "Rollouts per example").fill("1");
+      await field(page, "Eval name").fill("it's $HOME");
+      await field(page, "Max tokens").fill("64");
       const [command = "", request = ""] = await page.locator("pre").allTextContents();
       await start(page);
       const byForm = await started(page);
@@ -196,7 +202,7 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
     closing(async () => {
       const { page } = await place.open("new?environment=reverse-text", {}, /ERR_FAILED/);
       await scripted(page);
-      await field(page, "num examples").fill("1");
+      await field(page, "Num examples").fill("1");
       await page.getByText("1 examples × 3 rollouts").or(page.getByText("1 examples ×")).first().waitFor();
       const before = await total();
       await page.route("**/api/v1/hosted-evaluations", async (route) => {
@@ -214,16 +220,16 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
   it("finds every option by its help, and keeps a draft through a reload without what may be a secret", () =>
     closing(async () => {
       const { page } = await place.open("new?environment=reverse-text");
-      await field(page, "model (required)").fill("kept");
+      await field(page, "Model (required)").fill("kept");
       await page.keyboard.press("Tab");
       await field(page, "Look for an option").fill("GET at each finished unit");
       await page.getByText("1 option found").waitFor();
-      await field(page, "heartbeat url").fill("https://beat.example/secret-path");
+      await field(page, "Heartbeat URL").fill("https://beat.example/secret-path");
       await field(page, "Look for an option").fill("stalled OR nothing");
       await page.getByText("0 options found").waitFor();
       expect(await page.evaluate<string>("JSON.stringify(sessionStorage)")).not.toContain("secret-path");
       await page.reload();
-      await expect.poll(() => field(page, "model (required)").inputValue()).toBe("kept");
+      await expect.poll(() => field(page, "Model (required)").inputValue()).toBe("kept");
     }));
 
   it("is filled in and started by keys alone", () =>
@@ -245,11 +251,11 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       await page.keyboard.type("reverse-text");
       await to("Where the model is");
       await page.keyboard.type("Another");
-      await to("model (required)");
+      await to("Model (required)");
       await page.keyboard.type("scripted");
-      await to("api base url");
+      await to("API base URL");
       await page.keyboard.type(place.model.url);
-      await to("num examples");
+      await to("Num examples");
       await page.keyboard.type("1");
       // Enter in a field starts nothing: a run costs money.
       await page.keyboard.press("Enter");
@@ -286,7 +292,7 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       await page.route("**/api/v1/environments/linked", (route) => route.fulfill({ json: { data: [link] } }));
       await page.route("**/api/v1/evaluation-forecasts", (route) => route.abort());
       await page.goto(`${place.service}/dashboard/new?environment=wiki`);
-      await field(page, "model (required)").fill("m");
+      await field(page, "Model (required)").fill("m");
       await field(page, "__proto__").selectOption("plain");
       await page.locator("textarea").first().fill("' $(touch taken) \u202e");
       const [command = ""] = await page.locator("pre").allTextContents();
@@ -301,7 +307,7 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
       for (const colorScheme of ["light", "dark"] as const)
         for (const width of [390, 820, 1_440]) {
           const { page } = await place.open("new?environment=arithmetic", { colorScheme, viewport: { width, height: 800 } }, /422/);
-          await field(page, "model (required)").fill("m");
+          await field(page, "Model (required)").fill("m");
           await field(page, "Look for an option").fill("requests");
           await page.getByRole("region", { name: "The same elsewhere" }).waitFor();
           expect(await barriersIn(page), `${colorScheme} ${width}`).toEqual([]);

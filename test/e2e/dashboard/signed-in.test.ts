@@ -44,6 +44,27 @@ describe.skipIf(browserPath === null)(`a dashboard with a token ${NEEDS_BROWSER}
     await close();
   });
 
+  it("forgets what was typed into a form when somebody signs out, so that the next one in the same tab does not read it", async () => {
+    const { page, close } = await openDashboard(browser, `${service}/dashboard/new`);
+    const signIn = async (): Promise<void> => {
+      await page.getByLabel("Token").fill(TOKEN);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("Model (required)").waitFor();
+    };
+    await signIn();
+    await page.getByLabel("Model (required)").fill("half typed");
+    await expect.poll(() => page.evaluate<string>("JSON.stringify(sessionStorage)")).toContain("half typed");
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Model (required)").inputValue()).toBe("half typed");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    expect(await page.evaluate<string>("JSON.stringify(sessionStorage)")).not.toContain("half typed");
+    await page.goto(`${service}/dashboard/new`);
+    await signIn();
+    expect(await page.getByLabel("Model (required)").inputValue()).toBe("");
+    await close();
+  });
+
   it("whose session is over says so in its place, with the way to sign in", async () => {
     const { page, close } = await openDashboard(browser, `${service}/dashboard/`);
     await page.getByLabel("Token").fill(TOKEN);

@@ -53,7 +53,14 @@ describe("the files of the dashboard", () => {
 
 describe("the page that loads them", () => {
   it("loads from the path of the files alone, and says who looks without becoming markup", async () => {
-    const viewer = { team: `"><script>alert(1)</script>`, teams: ["a", "b"], signedIn: { via: "session", csrf: "c5rf" }, version: "1", folders: "" } as const;
+    const viewer = {
+      user: `"><b>`,
+      team: `"><script>alert(1)</script>`,
+      teams: ["a", "b"],
+      signedIn: { via: "session", csrf: "c5rf" },
+      version: "1",
+      folders: "",
+    } as const;
     const page = String(await dashboardPage(bundle.page, viewer));
     expect([...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address).every((address) => address?.startsWith(`${ASSETS_PATH}/`))).toBe(true);
     expect(page.match(/<script/g)).toHaveLength(1);

@@ -10,8 +10,8 @@ import { changesOf } from "../../../src/dashboard/pages/new-run/changes.ts";
 import { EMPTY_DRAFT } from "../../../src/dashboard/pages/new-run/draft.ts";
 import { draftOfRun } from "../../../src/dashboard/pages/new-run/draft-of-run.ts";
 import { DraftStorage } from "../../../src/dashboard/pages/new-run/draft-storage.ts";
-import { formOf } from "../../../src/dashboard/pages/new-run/form.ts";
-import { isLookedFor } from "../../../src/dashboard/pages/new-run/form-options.ts";
+import { fieldLabel, formOf } from "../../../src/dashboard/pages/new-run/form.ts";
+import { GROUP_TITLES, isLookedFor, labelOf } from "../../../src/dashboard/pages/new-run/form-options.ts";
 import { creationOf } from "../../../src/dashboard/pages/new-run/request.ts";
 import { serviceProblems } from "../../../src/dashboard/pages/new-run/service-problems.ts";
 import { settingsOf } from "../../../src/dashboard/pages/new-run/settings.ts";
@@ -219,4 +219,26 @@ it("options are found by every word of their name and help", () => {
   expect(found("cache days")).toEqual(["cache_days"]);
   expect(found("max concurrent")).toContain("max_concurrent_scoring");
   expect(found("no such thing")).toEqual([]);
+});
+
+describe("what fields are called", () => {
+  it("is written as titles are, and no title stands twice", () => {
+    expect(["num_examples", "api_base_url", "save_to_hf_hub", "top_p"].map(labelOf)).toEqual(["Num examples", "API base URL", "Save to HF Hub", "Top p"]);
+    for (const { label } of [...form.options, ...form.sampling]) expect(label).toMatch(/^[A-Z]/);
+    const titles = [
+      ...Object.entries(GROUP_TITLES).flatMap(([group, title]) => (group === "sampling" ? [] : [title])),
+      "Environment",
+      "Model",
+      "Numbers",
+      "Sampling",
+    ];
+    expect(new Set(titles).size).toBe(titles.length);
+    expect(["environment", "args.depth", "options.max_retries", "sampling.seed", "args.gone"].map((name) => fieldLabel(name as never, form))).toEqual([
+      "Environment",
+      "depth",
+      "Max retries",
+      "Seed",
+      "gone",
+    ]);
+  });
 });

@@ -31,7 +31,7 @@ class FakeRun {
   matches: readonly (readonly number[])[] = [[]];
   readonly closed: AbortController[] = [];
 
-  readonly api = new Api({ version: "1", team: "t", teams: [], csrf: "", via: "", folders: "" }, async (url, init) => {
+  readonly api = new Api({ version: "1", user: "u", team: "t", teams: [], csrf: "", via: "", folders: "" }, async (url, init) => {
     const asked = new URL(url, "http://edgewise.test");
     if (asked.pathname.endsWith("/evaluation-states")) return this.#silent(init.signal ?? undefined);
     this.asked.push(asked);

@@ -1,4 +1,5 @@
 import type { Values } from "../../design/field/given.ts";
+import { DRAFTS } from "../../drafts.ts";
 import { type Draft, EMPTY_DRAFT } from "./draft.ts";
 
 /** Version of what is stored: of another one nothing is read. */
@@ -21,7 +22,7 @@ export class DraftStorage {
   readonly #key: string;
   constructor(shelf: Shelf, team: string, begun: string) {
     this.#shelf = shelf;
-    this.#key = `edgewise-new-run:${team}:${begun}`;
+    this.#key = `${DRAFTS}${team}:${begun}`;
   }
 
   read(): Draft | null {

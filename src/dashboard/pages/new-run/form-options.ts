@@ -26,12 +26,12 @@ const ELSEWHERE = ["env_args", "model", "endpoint_id", "sampling_args", "custom_
 /** Titles of the groups of options, in the order in which they stand. */
 export const GROUP_TITLES: Readonly<Record<string, string>> = {
   model: "Model and endpoint",
-  numbers: "Numbers",
+  numbers: "Which examples, in which order",
   speed: "Speed and limits",
   sampling: "Sampling",
   stopping: "Stopping, retries and time",
   money: "Money, cache and batches",
-  environment: "Environment",
+  environment: "How the environment runs",
   statistics: "Scores and statistics",
   access: "What the environment may do",
   push: "Hugging Face Hub",
@@ -55,8 +55,17 @@ function shapeOfOption({ kind, schema }: ListedOption): FieldShape {
   return kind === "text" && shape.kind === "json" ? { kind: "text" } : shape;
 }
 
-/** `max_concurrent` → `max concurrent`. */
-const labelOf = (name: string): string => name.replaceAll("_", " ");
+/** Words of names that are written in another way. */
+const WRITTEN: Readonly<Record<string, string>> = { api: "API", url: "URL", hf: "HF", hub: "Hub" };
+
+/** `max_concurrent` → `Max concurrent`, `api_base_url` → `API base URL`. */
+export function labelOf(name: string): string {
+  const text = name
+    .split("_")
+    .map((word) => WRITTEN[word] ?? word)
+    .join(" ");
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
 
 /** The arguments of sampling that every provider reads alike, from the schema of `sampling_args`. */
 export function samplingFields({ options }: OptionList): readonly FormField[] {

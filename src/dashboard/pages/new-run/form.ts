@@ -1,5 +1,6 @@
 import type { ArgumentFacts, OptionList } from "../../api/answers.ts";
 import type { Values } from "../../design/field/given.ts";
+import type { FieldName } from "./draft.ts";
 import { argumentField, type FormField, type OptionField, optionFields, samplingFields, unknownField } from "./form-options.ts";
 
 /** Every field that a draft may fill in. */
@@ -28,3 +29,14 @@ export function fieldsWith(fields: readonly FormField[], values: Values, elsewhe
 
 export const argsFields = ({ args, dataset }: Form, values: Values): readonly FormField[] => fieldsWith(args ?? [], values, dataset);
 export const samplingFieldsWith = ({ sampling }: Form, values: Values): readonly FormField[] => fieldsWith(sampling, values);
+
+/** What people call a field. */
+export function fieldLabel(name: FieldName, form: Form): string {
+  if (name === "environment") return "Environment";
+  if (name === "model") return "Model";
+  if (name === "place") return "Where the model is";
+  const [group = "", ...rest] = name.split(".");
+  const own = rest.join(".");
+  const fields = group === "args" ? [...(form.args ?? []), ...form.dataset] : group === "sampling" ? form.sampling : form.options;
+  return fields.find((field) => field.name === own)?.label ?? own;
+}

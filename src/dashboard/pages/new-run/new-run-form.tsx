@@ -13,7 +13,7 @@ import { Cost } from "./cost.tsx";
 import { type Draft, EMPTY_DRAFT } from "./draft.ts";
 import type { DraftStorage } from "./draft-storage.ts";
 import { EnvironmentChoice } from "./environment-choice.tsx";
-import { formOf } from "./form.ts";
+import { fieldLabel, formOf } from "./form.ts";
 import { FurtherOptions } from "./further-options.tsx";
 import { MainFields } from "./main-fields.tsx";
 import { MAIN_MODEL_OPTIONS, PlaceChoice } from "./place-choice.tsx";
@@ -22,6 +22,7 @@ import { SameElsewhere } from "./same-elsewhere.tsx";
 import { serviceProblems } from "./service-problems.ts";
 import { settingsOf } from "./settings.ts";
 import { StartBar } from "./start-bar.tsx";
+import { useFaultFocus } from "./use-fault-focus.ts";
 import { useForecast } from "./use-forecast.ts";
 import { useStart } from "./use-start.ts";
 
@@ -55,8 +56,9 @@ export function NewRunForm({ options, known, base, run, initial, storage }: NewR
   // Until it is known what the environment takes, nobody can say what is wrong with it.
   const isLoading = draft.environment !== "" && linked === null && found === null && used.problem === null;
   const { settings, problems } = settingsOf(draft, form);
-  const own = new Map([...problems].filter(([name]) => !(isLoading && name.startsWith("args."))));
-  const isComplete = own.size === 0 && used.problem === null && !isLoading;
+  const ofEnvironment = used.problem === null ? [] : [["environment", used.problem.text] as const];
+  const own = new Map([...problems, ...ofEnvironment].filter(([name]) => !(isLoading && name.startsWith("args."))));
+  const isComplete = own.size === 0 && !isLoading;
   const creation = isComplete ? creationOf(draft, settings) : null;
   const forecast = useForecast(creation);
   const { isStarting, problemOf, start } = useStart((id) => {
@@ -70,14 +72,16 @@ export function NewRunForm({ options, known, base, run, initial, storage }: NewR
   const shown = new Map([...service.atFields, ...(isAsked ? own : [...own].filter(([, msg]) => !IS_EMPTY.includes(msg)))]);
   const changes = changesOf(base, draft);
   const props = { draft, change, problems: shown, changes };
+  const { form: drawn, wanted } = useFaultFocus({ isStarting, isRefused: (isAsked && own.size > 0) || told !== null });
   const ask = (): void => {
     setIsAsked(true);
+    wanted();
     if (creation !== null) start(creation);
   };
   const usualModel = String(options.options.find(({ name }) => name === "model")?.default ?? "");
   const elsewhere = [...MAIN_NUMBERS, ...MAIN_MODEL_OPTIONS];
   return (
-    <form class="new-run" noValidate onSubmit={(event) => event.preventDefault()}>
+    <form ref={drawn} class="new-run" noValidate onSubmit={(event) => event.preventDefault()}>
       {run === null ? null : (
         <p>
           Everything is as in run <a href={link(runAddress(run.evaluation_id))}>{singleLine(run.name)}</a> (<code>{run.evaluation_id}</code>)
@@ -108,7 +112,7 @@ export function NewRunForm({ options, known, base, run, initial, storage }: NewR
         isStarting={isStarting}
         isLoading={isLoading}
         start={ask}
-        empty={isAsked ? own.size : 0}
+        empty={isAsked ? [...own.keys()].map((name) => fieldLabel(name, form)) : []}
         problem={told}
         others={service.others}
         isWrong={service.atFields.size > 0}

@@ -38,7 +38,13 @@ export function PlaceChoice(props: PlaceChoiceProps) {
     <div class="form-fields">
       <div class={`form-field${changes.has("place") ? " is-changed" : ""}`}>
         <label for={id}>Where the model is</label>
-        <select id={id} aria-describedby={`${id}-about`} value={textOf(place)} onChange={({ currentTarget }) => choose(placeOf(currentTarget.value, place))}>
+        <select
+          id={id}
+          aria-describedby={`${id}-about`}
+          aria-invalid={problems.has("place")}
+          value={textOf(place)}
+          onChange={({ currentTarget }) => choose(placeOf(currentTarget.value, place))}
+        >
           <option value="service">As the service calls models</option>
           {place.kind === "replicas" ? <option value="replicas">The {place.replicas.length} places of that run</option> : null}
           {known.length === 0 ? null : (
@@ -77,7 +83,7 @@ export function PlaceChoice(props: PlaceChoiceProps) {
       </div>
       {place.kind === "endpoint" ? null : (
         <Field
-          label="model"
+          label="Model"
           shape={{ kind: "text" }}
           help="Model id, as the endpoint knows it."
           usual=""

@@ -1,4 +1,4 @@
-import { printable } from "../../../report/text/printable.ts";
+import { printable, singleLine } from "../../../report/text/printable.ts";
 import type { Problem } from "../../api/problem.ts";
 import { SignIn } from "../../design/sign-in.tsx";
 
@@ -7,8 +7,8 @@ interface StartBarProps {
   /** What the environment takes is not known yet. */
   readonly isLoading: boolean;
   readonly start: () => void;
-  /** Fields that the form itself finds wrong, once somebody wanted to start. */
-  readonly empty: number;
+  /** Labels of fields that the form itself finds wrong, once somebody wanted to start. */
+  readonly empty: readonly string[];
   /** What the service said last. */
   readonly problem: Problem | null;
   /** Of it, what is of no field. */
@@ -22,7 +22,9 @@ interface StartBarProps {
 /** Starts the run, and says why it cannot be. */
 export function StartBar({ isStarting, isLoading, start, empty, problem, others, isWrong, clear }: StartBarProps) {
   const said = [
-    ...(empty > 0 ? [`${empty} ${empty === 1 ? "field is" : "fields are"} to be filled in or mended first.`] : []),
+    ...(empty.length > 0
+      ? [`${empty.length} ${empty.length === 1 ? "field is" : "fields are"} to be filled in or mended first: ${empty.map(singleLine).join(", ")}.`]
+      : []),
     ...(isWrong ? ["The service would not make this run: see the marked fields."] : []),
     ...others,
   ];
@@ -36,7 +38,7 @@ export function StartBar({ isStarting, isLoading, start, empty, problem, others,
           Empty the form
         </button>
       )}
-      <div id="start-said" role="status">
+      <div id="start-said" role="status" tabIndex={-1}>
         {said.map((each) => (
           <p key={each} class="field-problem">
             ✕ {printable(each)}

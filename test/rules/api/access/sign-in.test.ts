@@ -127,11 +127,29 @@ describe("the form", () => {
     "/dashboard/x\ny",
     "/dashboard/%2e%2e/sign-out",
     "/dashboard/?to=//evil.example",
+    "/dashboard/environments/%2E%2e/%2e./sign-out",
+    "/dashboard/environments/.%2e%2Fsign-out",
+    "/dashboard/%2F%2Fevil.example",
+    "/dashboard/%5Cevil.example",
+    "/dashboard/%5c%5cevil.example",
+    "/dashboard/x%0d%0aset-cookie:%20a=b",
+    "/dashboard/x%0D%0Alocation%3A%20https%3A%2F%2Fevil.example",
+    "/dashboard/x%00",
+    "/dashboard/x%C2%85",
+    "/dashboard/100%",
+    "/dashboard/x%zz",
+    "/dashboard/x%C3",
+    "/dashboard/x#y",
+    "/dashboard@evil.example",
   ])("leads to no other address: %j", (to) => expect(targetPage(to)).toBe("/dashboard/"));
 
   it("leads to a view of a page as its address says it", () => {
     const view = `/dashboard/?${new URLSearchParams({ q: "two words, 100%", status: "RUNNING,FAILED", team: "acme" })}`;
     expect(targetPage(view)).toBe(view);
+    for (const name of ["acme/wiki", "nightly é 100%", "it's (new)!", "a.b~c*", "名前"]) {
+      const address = `/dashboard/environments/${encodeURIComponent(name)}?version=1.0.0&team=acme`;
+      expect(targetPage(address)).toBe(address);
+    }
   });
 
   it("has nothing to ask at a local service without a token, and refuses pages of elsewhere there too", async () => {

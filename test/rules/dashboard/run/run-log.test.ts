@@ -3,7 +3,7 @@ import { Api } from "../../../../src/dashboard/api/ask.ts";
 import { UNREACHABLE } from "../../../../src/dashboard/api/problem.ts";
 import { found, KEPT_LINES, LogStore } from "../../../../src/dashboard/pages/run/log/log-store.ts";
 
-const VIEWER = { version: "1", team: "default", teams: [], csrf: "", via: "", folders: "" } as const;
+const VIEWER = { version: "1", user: "u", team: "default", teams: [], csrf: "", via: "", folders: "" } as const;
 const line = (level: string, message: string): string => `2026-11-23 10:00:00 - edgewise.run - ${level} - ${message}\n`;
 
 /** A log in pages: what follows each event. */

@@ -3,7 +3,7 @@ import { Api } from "../../../../src/dashboard/api/ask.ts";
 import { RunStore } from "../../../../src/dashboard/pages/run/run-store.ts";
 import { runObject, stateObject } from "../../../support/door/run-object.ts";
 
-const VIEWER = { version: "1", team: "default", teams: [], csrf: "", via: "", folders: "" } as const;
+const VIEWER = { version: "1", user: "u", team: "default", teams: [], csrf: "", via: "", folders: "" } as const;
 
 /** A service of one run whose stream is written by hand. */
 class Place {

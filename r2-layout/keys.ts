@@ -97,7 +97,7 @@ export const uploadOf = (key: string): string | null =>
 
 /** Of a published version, by its code: what a push that was refused left never stands in another's place. */
 const PUBLISHED_PART = /^[a-z0-9][\w.-]{0,63}$/;
-export const PUBLISHED_FILES = ["module.js", "module.js.map", "manifest.json"] as const;
+export const PUBLISHED_FILES = ["module.js", "module.js.map", "README.md", "manifest.json"] as const;
 export type PublishedFile = (typeof PUBLISHED_FILES)[number];
 export const publishedKey = (name: string, version: string, digest: string, file: PublishedFile): string =>
   checked(`environments/${must(PUBLISHED_PART, name, "name")}/${must(PUBLISHED_PART, version, "version")}/${must(DIGEST, digest, "sha256 digest")}/${file}`);

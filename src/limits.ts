@@ -93,6 +93,8 @@ export const MAX_LISTED_CHARS = 1_000;
  */
 export const MAX_MODULE_BYTES = 8 * MIB;
 export const MAX_SOURCE_MAP_BYTES = 8 * MIB;
+/** The README of one version: a page shows it whole, and renders so much Markdown within a second. */
+export const MAX_README_BYTES = 128 * KIB;
 /** What of an environment is told without its code: descriptions and schemas of arguments, several of which are one row. */
 export const MAX_FACTS_BYTES = 256 * KIB;
 /** How long the code of a deleted version stays, for runs that were made with it and are resumed. */

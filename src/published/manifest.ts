@@ -19,6 +19,8 @@ const MANIFEST = z.object({
   version: z.string().refine(isVersion),
   module: stored,
   source_map: stored.nullable(),
+  /** Absent or null: it was pushed without one, as all were before there were any. */
+  readme: stored.nullish(),
   /** Of the environment as runs know it: `id` is `owner/name`, `version` that of the manifest. */
   facts: FACTS_SCHEMA,
   /** Of edgewise, that it was made with. */

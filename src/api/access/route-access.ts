@@ -74,6 +74,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/environmentshub/:owner/:name/:version{@[^/]+}": known,
   "GET /api/v1/environmentshub/:owner/:name/:version{@[^/]+}/module": known,
   "GET /api/v1/environmentshub/:owner/:name/:version{@[^/]+}/source-map": known,
+  "GET /api/v1/environmentshub/:owner/:name/:version{@[^/]+}/readme": known,
   "GET /api/v1/environmentshub/:owner/:name/status": known,
   "GET /api/v1/environmentshub/:owner/:name/versions": known,
   "PUT /api/v1/environmentshub/:owner/:name/:version{@[^/]+}": equips("environment.push"),

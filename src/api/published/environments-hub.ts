@@ -55,6 +55,8 @@ environmentsHub.get("/:owner/:name/versions", async (c) => {
 environmentsHub.get(`/:owner/:name/${VERSION}/module`, (c) => sendFile(c, "module.js", "text/javascript; charset=utf-8"));
 environmentsHub.get(`/:owner/:name/${VERSION}/source-map`, (c) => sendFile(c, "module.js.map", "application/json"));
 
+environmentsHub.get(`/:owner/:name/${VERSION}/readme`, (c) => sendFile(c, "README.md", "text/markdown; charset=utf-8"));
+
 environmentsHub.put(`/:owner/:name/${VERSION}`, async (c) => {
   const ports = await owned(c);
   const name = c.req.param("name");
@@ -68,7 +70,10 @@ environmentsHub.put(`/:owner/:name/${VERSION}`, async (c) => {
   const owner = ownerOf(ports.team);
   const { visibility } = stored;
   const latest = latestOf(living(stored))?.version === version;
-  return c.json({ data: { id: publishedSlug({ owner, name }), name, owner: { name: owner }, version, sha256: push.sha256, visibility, latest } });
+  // Of the same code once more it is the one of before.
+  const { readme } = await manifestOf(ports, { owner, name, version, digest: push.sha256 });
+  const made = { id: publishedSlug({ owner, name }), name, owner: { name: owner }, version, sha256: push.sha256, visibility, latest };
+  return c.json({ data: { ...made, readme: readme?.sha256 ?? null } });
 });
 
 environmentsHub.patch("/:owner/:name", async (c) => {

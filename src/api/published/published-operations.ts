@@ -56,11 +56,19 @@ export const PUBLISHED_OPERATIONS: readonly Operation[] = [
     errors: [404],
   },
   {
+    method: "get",
+    path: `${VERSION}/readme`,
+    id: "getEnvironmentReadme",
+    summary: "What a published version says of itself to those who look at it, in Markdown. Whoever pushed it wrote it",
+    answers: { 200: ["text/markdown"] },
+    errors: [404],
+  },
+  {
     method: "put",
     path: VERSION,
     id: "pushEnvironment",
     summary:
-      "Publish a version: the parts `manifest` (JSON: `sha256` of the module, `visibility`), `module` and `source_map`, of at most 8 MiB each. The module is described in an isolate of its own. A version has one code for ever; the same code once more changes nothing but the visibility",
+      "Publish a version: the parts `manifest` (JSON: `sha256` of the module, `visibility`), `module` and `source_map`, of at most 8 MiB each, and `readme` (Markdown, 128 KiB). The module is described in an isolate of its own. A version has one code for ever; the same code once more changes nothing but the visibility",
     body: ["multipart/form-data"],
     answers: { 200: hub.pushed },
     errors: [404, 409, 413, 415, 422],

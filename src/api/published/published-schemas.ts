@@ -23,7 +23,7 @@ export const hubListQuery = z.strictObject({
   include_teams: flag.optional(),
 });
 
-/** The part `manifest` of a push; `module` and `source_map` are parts of their own. */
+/** The part `manifest` of a push; `module`, `source_map` and `readme` are parts of their own. */
 export const pushManifest = z.strictObject({
   sha256: z
     .string()
@@ -53,6 +53,11 @@ const metadata = z.looseObject({
   defaults: z.strictObject({ num_examples: z.number().optional(), rollouts_per_example: z.number().optional() }).describe("Where a creation says nothing."),
   keys: z.array(text).describe("Variables whose values it declares that it needs."),
   hosts: z.array(text).describe("Hosts that its code sends requests to itself."),
+  readme: z
+    .strictObject({ sha256: text, bytes: z.int() })
+    .nullable()
+    .optional()
+    .describe("Of a published one: a text for those who look at it, which getEnvironmentReadme gives; null = it was pushed without."),
 });
 const described = {
   id: text.describe("One part of an address, which a creation takes back."),
@@ -102,5 +107,14 @@ export const environmentList = z.strictObject({
   offset: z.int(),
 });
 export const pushed = z.strictObject({
-  data: z.strictObject({ id: text, name: text, owner: z.strictObject({ name: text }), version: text, sha256: text, visibility, latest: z.boolean() }),
+  data: z.strictObject({
+    id: text,
+    name: text,
+    owner: z.strictObject({ name: text }),
+    version: text,
+    sha256: text,
+    visibility,
+    latest: z.boolean(),
+    readme: text.nullable().describe("sha256 of the README that the version has: the one that it was pushed with first."),
+  }),
 });

@@ -23,13 +23,17 @@ const ownFacts = async (facts: EnvironmentFacts) => ({ semantic_version: facts.v
 const latest = ({ environment }: FoundEnvironment): PublishedVersion => latestOf(living(environment)) as PublishedVersion;
 
 /** One version of a published environment, or the one that the service has of its own. */
-export function shownVersion(found: FoundEnvironment, version: PublishedVersion, { facts, module, source_map, made_with, created_by }: Manifest) {
+export function shownVersion(
+  found: FoundEnvironment,
+  version: PublishedVersion,
+  { facts, module, source_map, readme = null, made_with, created_by }: Manifest,
+) {
   const { args, defaults, keys, hosts = [], description } = facts;
   return {
     ...heading(found),
     description,
     version: versionFacts(version),
-    metadata: { description, args, defaults, keys, hosts, module, source_map, made_with, created_by },
+    metadata: { description, args, defaults, keys, hosts, module, source_map, readme, made_with, created_by },
   };
 }
 export async function shownOwn(facts: EnvironmentFacts) {

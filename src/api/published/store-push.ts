@@ -28,16 +28,18 @@ export async function storePush(
   const request = { name, visibility: push.visibility ?? null, version: wanted };
   unwrap(await ports.registry.mayPublish(request));
   const facts = await factsOf(ports, name, push);
+  unwrap(await unlessOlder(ports.registry.beginPush(request), ok(null)));
+  await put(ports, pin, "module.js", push.module);
+  if (push.sourceMap !== null) await put(ports, pin, "module.js.map", push.sourceMap);
+  const readme = push.readme === null ? null : await putReadme(ports, pin, push.readme);
   const manifest: Manifest = {
     ...{ format: MANIFEST_VERSION, owner: pin.owner, name, version },
     module: { sha256: push.sha256, bytes: push.module.byteLength },
     source_map: push.sourceMap === null ? null : { sha256: await sha256Hex(push.sourceMap), bytes: push.sourceMap.byteLength },
+    readme: readme === null ? null : { sha256: await sha256Hex(readme), bytes: readme.byteLength },
     facts: { ...facts, id: publishedId(pin), version },
     ...{ made_with: ports.facts.version, created_at, created_by: user },
   };
-  unwrap(await unlessOlder(ports.registry.beginPush(request), ok(null)));
-  await put(ports, pin, "module.js", push.module);
-  if (push.sourceMap !== null) await put(ports, pin, "module.js.map", push.sourceMap);
   await put(ports, pin, "manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest)}\n`));
   return unwrap(await ports.registry.publish({ ...request, version: { ...wanted, description: facts.description } }));
 }
@@ -54,10 +56,18 @@ async function factsOf(ports: AppPorts, name: string, { sha256, module, sourceMa
   return facts as Manifest["facts"];
 }
 
+/** The README as it is stored then: of a push that broke off the one that came first. */
+async function putReadme(ports: AppPorts, pin: PublishedPin, readme: Uint8Array): Promise<Uint8Array> {
+  if ((await put(ports, pin, "README.md", readme)) === "created") return readme;
+  const { name, version, digest } = pin;
+  const body = await ports.store.read(publishedKey(name, version, digest, "README.md"));
+  return body === null ? readme : new Uint8Array(await new Response(body).arrayBuffer());
+}
+
 /** Of the same code what is there stays. */
-async function put({ store }: AppPorts, { name, version, digest }: PublishedPin, file: PublishedFile, bytes: Uint8Array): Promise<void> {
+async function put({ store }: AppPorts, { name, version, digest }: PublishedPin, file: PublishedFile, bytes: Uint8Array): Promise<"created" | "exists"> {
   const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
-  unwrap(await store.create(publishedKey(name, version, digest, file), { body, bytes: bytes.byteLength, sha256: await sha256Hex(bytes) }));
+  return unwrap(await store.create(publishedKey(name, version, digest, file), { body, bytes: bytes.byteLength, sha256: await sha256Hex(bytes) }));
 }
 
 /** The manifest that a version was stored with; `ports` of its team. Throws `storage_damaged` where it is gone. */

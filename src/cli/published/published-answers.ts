@@ -24,6 +24,7 @@ export interface EnvironmentAnswer {
     readonly hosts?: readonly string[];
     readonly module?: { readonly sha256: string; readonly bytes: number };
     readonly source_map?: { readonly sha256: string; readonly bytes: number } | null;
+    readonly readme?: { readonly sha256: string; readonly bytes: number } | null;
     readonly created_by?: string;
   };
 }
@@ -48,6 +49,8 @@ export interface ListedEnvironment {
 }
 
 export interface PushAnswer {
+  /** sha256 of the one that the version has; absent where the service knows of none. */
+  readonly readme?: string | null;
   readonly name: string;
   readonly owner: { readonly name: string };
   readonly version: string;

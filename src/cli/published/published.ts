@@ -114,7 +114,7 @@ export async function envVersions(context: CommandContext, { reference, output }
   return EXIT.completed;
 }
 
-/** Writes code, source map and what the service says of it to a folder that is not there. */
+/** Writes code, source map, README and what the service says of it to a folder that is not there. */
 export async function envPull(context: CommandContext, { reference, target, output }: Wish & { readonly target?: string | undefined }): Promise<ExitCode> {
   const name = named(reference);
   const { cwd, terminal } = context;
@@ -123,7 +123,7 @@ export async function envPull(context: CommandContext, { reference, target, outp
     "edgewise env pull",
     async ({ client }) => {
       const { data } = await client.json<{ data: EnvironmentAnswer }>("GET", versionPath(name), { retries: 2 });
-      const { module, source_map } = data.metadata;
+      const { module, source_map, readme } = data.metadata;
       if (module === undefined)
         throw new CliError(`${publishedId(name)} comes with the service: there is no module of it to pull`, {
           hints: [`\`npx edgewise env info ${publishedId(name)}\` shows its arguments.`],
@@ -135,7 +135,8 @@ export async function envPull(context: CommandContext, { reference, target, outp
       const digest = createHash("sha256").update(code).digest("hex");
       if (digest !== module.sha256)
         throw new CliError(`the code that came has sha256 ${digest}, and ${module.sha256} was published`, { hints: ["Pull it again."] });
-      return { data, version: exact.version, code, map: source_map == null ? null : await bytesOf("/source-map") };
+      const map = source_map == null ? null : await bytesOf("/source-map");
+      return { data, version: exact.version, code, map, readme: readme == null ? null : await bytesOf("/readme") };
     },
     true,
   );
@@ -144,6 +145,7 @@ export async function envPull(context: CommandContext, { reference, target, outp
   writeFolder(folder, {
     "module.js": pulled.code,
     ...(pulled.map === null ? {} : { "module.js.map": pulled.map }),
+    ...(pulled.readme === null ? {} : { "README.md": pulled.readme }),
     "manifest.json": `${JSON.stringify(pulled.data, null, 2)}\n`,
   });
   if (output === "json") terminal.print(printableJson({ folder, sha256: pulled.data.metadata.module?.sha256, version: pulled.version }, 2));

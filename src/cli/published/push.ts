@@ -1,9 +1,10 @@
 /** `edgewise env push`: makes an environment of this machine known to a service by its name. */
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { isUtf8 } from "node:buffer";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { isBundled } from "../../environments/definition/load.ts";
-import { MAX_MODULE_BYTES, MAX_SOURCE_MAP_BYTES, MIB } from "../../limits.ts";
+import { KIB, MAX_MODULE_BYTES, MAX_README_BYTES, MAX_SOURCE_MAP_BYTES, MIB } from "../../limits.ts";
 import { isPublishedName, NAME_RULE, ownerOf, type Visibility } from "../../published/published-name.ts";
 import { isVersion, VERSION_RULE } from "../../published/published-version.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
@@ -14,7 +15,7 @@ import { describeModules } from "../environments/describe.ts";
 import { environmentFile, environmentsIn } from "../environments/find-environment.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
-import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import type { PushAnswer } from "./published-answers.ts";
 
 export interface PushWish {
@@ -33,7 +34,7 @@ const LIBRARY_OF_ISOLATES = "./lib/";
 
 /** Bundles and describes the environment, and publishes it. Throws usage errors for what cannot be published, before a service is asked. */
 export async function envPush(context: CommandContext, { path, envDir, team, visibility, output, ...wish }: PushWish): Promise<ExitCode> {
-  const { module, facts } = await described(path, envDir, context.cwd);
+  const { module, facts, folder } = await described(path, envDir, context.cwd);
   const [written = "", name = written] = facts.id.split("/");
   if (!isPublishedName(name))
     throw usageError(`the environment calls itself ${JSON.stringify(facts.id)}: a published name ${NAME_RULE}`, "Give it another `id`.");
@@ -46,11 +47,13 @@ export async function envPush(context: CommandContext, { path, envDir, team, vis
   const map = Buffer.from(module.map);
   tooLarge("the module of the environment", code.byteLength, MAX_MODULE_BYTES);
   tooLarge("its source map", map.byteLength, MAX_SOURCE_MAP_BYTES);
-  const sha256 = createHash("sha256").update(code).digest("hex");
+  const readme = readmeIn(folder);
+  const sha256 = sha256Of(code);
   const form = new FormData();
   form.set("manifest", JSON.stringify({ sha256, ...(visibility === undefined ? {} : { visibility }) }));
   form.set("module", new Blob([code], { type: "text/javascript" }), "module.js");
   form.set("source_map", new Blob([map], { type: "application/json" }), "module.js.map");
+  if (readme !== null) form.set("readme", new Blob([readme], { type: "text/markdown" }), README);
   const { data } = await askService(
     context,
     "edgewise env push",
@@ -67,10 +70,35 @@ export async function envPush(context: CommandContext, { path, envDir, team, vis
     true,
   );
   tell(context, data, output);
+  if (readme !== null && data.readme === undefined) context.terminal.tell("Its README is not published: the service is of a version that keeps none.");
+  else if (readme !== null && data.readme !== sha256Of(readme))
+    context.terminal.tell("Its README stays as it was first pushed with this version: push a new version for another one.");
   return EXIT.completed;
 }
 
-async function described(path: string, envDir: string, cwd: string): Promise<DescribedModule> {
+const README = "README.md";
+const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** What lies beside a single file may be the README of anything: `folder` is the environment's own, or null. Throws usage errors for what cannot be published. */
+function readmeIn(folder: string | null): Buffer | null {
+  const path = folder === null ? null : join(folder, README);
+  if (path === null || !existsSync(path)) return null;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw usageError(`${path} cannot be read: ${reasonOf(error)}`);
+  }
+  if (!isUtf8(bytes)) throw usageError(`${path} is no text in UTF-8`);
+  if (bytes.byteLength > MAX_README_BYTES)
+    throw usageError(
+      `${path} has ${Math.ceil(bytes.byteLength / KIB)} KiB; at most ${MAX_README_BYTES / KIB} KiB are published`,
+      "Shorten it, or put the rest elsewhere.",
+    );
+  return bytes.byteLength === 0 ? null : bytes;
+}
+
+async function described(path: string, envDir: string, cwd: string): Promise<DescribedModule & { readonly folder: string | null }> {
   const file = environmentFile(path, cwd, envDir);
   if (file === null) {
     const there = environmentsIn(cwd, envDir).flatMap(({ folder }) => folder?.split("/").at(-1) ?? []);
@@ -81,7 +109,7 @@ async function described(path: string, envDir: string, cwd: string): Promise<Des
     );
   }
   const [found] = await describeModules([await bundleEnvironment(file)]);
-  return found as DescribedModule;
+  return { ...(found as DescribedModule), folder: file.folder };
 }
 
 /** The owner that the caller's first team is. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
@@ -19,8 +19,11 @@ const args = z.object({ ${JSON.stringify(HOSTILE)}: z.string().default(${JSON.st
 export default defineEnvironment({ id: "${id}", version: "${version}", description: ${JSON.stringify(description)}, args, hosts: ["api.example.com"],
   load: () => new SingleTurnEnv({ dataset: [{ question: "one" }], rubric: new Rubric([function worth() { return 1; }]) }) });
 `;
-  writeFileSync(join(place.workplace.folder, `${id}.ts`), text);
-  const pushed = await place.workplace.run(["env", "push", `${id}.ts`]);
+  const folder = join(place.workplace.folder, id);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${id}.ts`), text);
+  writeFileSync(join(folder, "README.md"), `# Of ${version}\n\nIs *worth* reading. ${HOSTILE}\n\n![a picture](https://elsewhere.example/x.png)\n`);
+  const pushed = await place.workplace.run(["env", "push", `./${id}`]);
   if (pushed.code !== 0) throw new Error(pushed.stderr);
 }
 
@@ -98,6 +101,10 @@ describe.skipIf(browserPath === null)(`the pages of environments ${NEEDS_BROWSER
       await expect.poll(() => versions.locator("tbody tr").count()).toBe(2);
       expect(await versions.locator("tbody tr").allTextContents()).toEqual([expect.stringContaining("1.1.0latest"), expect.stringContaining("1.0.0")]);
       expect(await page.getByRole("region", { name: "Keys and hosts" }).textContent()).toContain("api.example.com");
+      const readme = page.getByRole("region", { name: "README" });
+      await readme.locator("[data-level='1']", { hasText: "Of 1.1.0" }).waitFor();
+      expect(await readme.locator("em").first().textContent()).toBe("worth");
+      expect(await readme.locator("a[href^=javascript]").count()).toBe(0);
       const text = await page.evaluate<string>("document.body.innerText");
       expect(text).toContain("<script>document.title='taken'</script>");
       expect(text).not.toContain("\u202e");
@@ -106,6 +113,7 @@ describe.skipIf(browserPath === null)(`the pages of environments ${NEEDS_BROWSER
       await versions.getByRole("link", { name: "1.0.0", exact: true }).click();
       await page.waitForURL(/\?version=1\.0\.0$/);
       await page.getByText("Is worth something.").waitFor();
+      await readme.locator("[data-level='1']", { hasText: "Of 1.0.0" }).waitFor();
     }));
 
   it("show a linked one, how its servers are, and that it goes before what is called the same", () =>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
+import { MAX_README_BYTES } from "../../../src/limits.ts";
 import { removePublishedCode } from "../../../src/upkeep/published-code.ts";
 import { MODULE, moduleOf, pushForm, type PushWish } from "../../support/door/push-form.ts";
 import { closeTeam, type Door, openTeam, OWNER_TOKEN } from "../support/people.ts";
@@ -33,7 +34,16 @@ const stored = async () => (await service.BUCKET.list({ prefix: "teams/acme/envi
 it("a pushed version is told, listed and pulled with its code, its map and what it says of itself", async () => {
   const digest = await sha256Hex(KEYED);
   const made = await pushed(ada, "acme/my-sums/@0.1.0", { module: KEYED, sourceMap: '{"version":3}' });
-  expect(made).toEqual({ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, version: "0.1.0", sha256: digest, visibility: "PRIVATE", latest: true });
+  expect(made).toEqual({
+    id: "acme~my-sums",
+    name: "my-sums",
+    owner: { name: "acme" },
+    version: "0.1.0",
+    sha256: digest,
+    visibility: "PRIVATE",
+    latest: true,
+    readme: null,
+  });
   const latest = { semantic_version: "0.1.0", content_hash: digest, created_at: expect.stringMatching(/^\d{4}-/) };
   expect(await look(ada, "acme/my-sums/@latest")).toMatchObject({
     ...{ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, description: "Adds numbers.", visibility: "PRIVATE", latest_version: latest },
@@ -75,6 +85,35 @@ it("the latest is the highest release, whatever was pushed last, and moves back 
   expect(await door.status(ada, "DELETE", "/environmentshub/acme/my-sums")).toBe(404);
 });
 
+it("has the README that it was pushed with, however often it is pushed again; one of before has none", async () => {
+  const readme = "# Sums\n\nAdds *two* numbers: \u00e4.\n";
+  const [digest, own] = [await sha256Hex(MODULE), await sha256Hex(readme)];
+  expect(await pushed(ada, "acme/my-sums/@0.1.0")).toMatchObject({ readme: null });
+  expect(await look(ada, "acme/my-sums/@0.1.0")).toMatchObject({ metadata: { readme: null } });
+  expect(await door.status(ada, "GET", "/environmentshub/acme/my-sums/@0.1.0/readme")).toBe(404);
+  expect(await pushed(ada, "acme/my-sums/@0.2.0", { readme })).toMatchObject({ readme: own });
+  expect(await pushed(ada, "acme/my-sums/@0.2.0", { readme: "Another." })).toMatchObject({ readme: own });
+  expect(await look(ada, "acme/my-sums/@latest")).toMatchObject({ metadata: { readme: { sha256: own, bytes: new TextEncoder().encode(readme).byteLength } } });
+  const sent = await door.call(ada, "GET", "/environmentshub/acme/my-sums/@latest/readme");
+  expect([await sent.text(), sent.headers.get("content-type"), sent.headers.get("x-content-type-options")]).toEqual([
+    readme,
+    "text/markdown; charset=utf-8",
+    "nosniff",
+  ]);
+  await door.join("bob", ["quokkas"]);
+  const bob = await door.token("bob", ["quokkas"], ["admin"]);
+  expect(await door.status(bob, "GET", "/environmentshub/acme/my-sums/@0.2.0/readme")).toBe(404);
+  // As a version of before stored it.
+  const key = `teams/acme/environments/my-sums/0.2.0/${digest}/manifest.json`;
+  const { readme: _, ...before } = JSON.parse((await (await service.BUCKET.get(key))?.text()) ?? "null") as Record<string, unknown>;
+  await service.BUCKET.put(key, JSON.stringify(before));
+  expect(await look(ada, "acme/my-sums/@0.2.0")).toMatchObject({ metadata: { readme: null, module: { sha256: digest } } });
+});
+
+it("takes a README of as many bytes as there may be", async () => {
+  expect(await pushed(ada, "acme/my-sums/@0.1.0", { readme: "x".repeat(MAX_README_BYTES) })).toMatchObject({ readme: expect.stringMatching(/^[0-9a-f]{64}$/) });
+});
+
 const REFUSED: readonly (readonly [at: string, wish: PushWish, status: number, says: string])[] = [
   ["acme/my-sums/@1.0", {}, 422, "path.version"],
   ["acme/my-sums/@1.0.0+build", {}, 422, "path.version"],
@@ -91,6 +130,8 @@ const REFUSED: readonly (readonly [at: string, wish: PushWish, status: number, s
   ["acme/my-sums/@1.0.0", { module: "export default (;\n" }, 422, "environment_failed"],
   ["acme/my-sums/@1.0.0", { module: 'import "./lib/nothing.js";\n' }, 422, "environment_failed"],
   ["acme/my-sums/@1.0.0", { module: "" }, 422, "module"],
+  ["acme/my-sums/@1.0.0", { readme: "x".repeat(MAX_README_BYTES + 1) }, 413, "128 KiB"],
+  ["acme/my-sums/@1.0.0", { readme: new Uint8Array([0xff, 0xfe]) }, 422, "UTF-8"],
   ["acme/my-sums/@1.0.0", { module: "x".repeat(9 * 1024 * 1024) }, 413, "8 MiB"],
 ];
 

@@ -15,6 +15,7 @@ import { EnvironmentRuns } from "./environment-runs.tsx";
 import { Description } from "./description.tsx";
 import { hubPath } from "../../api/environment-paths.ts";
 import { LinkServers } from "./link-servers.tsx";
+import { Readme } from "./readme.tsx";
 import { VersionTable } from "./version-table.tsx";
 
 /** One environment: what it is, what it takes, its versions, and the runs that were made with it. */
@@ -54,6 +55,7 @@ export function EnvironmentPage() {
       {facts === null ? null : (
         <>
           <Description text={facts.description} found={found} linked={linked} />
+          {found?.metadata.readme == null ? null : <Readme key={found.version.content_hash} reference={reference} version={found.version.semantic_version} />}
           <EnvironmentArguments args={facts.args} defaults={facts.defaults} />
           <DeclaredNames reference={reference} keys={facts.keys} hosts={facts.hosts} />
           {linked === null ? null : <LinkServers name={reference} />}

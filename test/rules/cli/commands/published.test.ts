@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MAX_README_BYTES } from "../../../../src/limits.ts";
 import { type FakeService, sendJson, startFakeService } from "../../../support/cli/cli-fake-service.ts";
 import { runInProcess } from "../../../support/cli/cli-in-process.ts";
 
@@ -18,18 +19,22 @@ let service: FakeService;
 /** What it says of the module that it sends. */
 let digest = OTHER_SHA;
 /** What the service refuses a push with. */
+/** Digest of the README that it keeps; null: it knows of none. */
+let readme: string | null = null;
 let refusal: { status: number; body: object } | null = null;
 
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), "edgewise-published-"));
   refusal = null;
+  readme = null;
   digest = OTHER_SHA;
   service = await startFakeService(({ method, path: asked, query }, response) => {
     const path = asked.replace("/api/v1", "");
     if (path === "/health") return sendJson(response, 200, { status: "ok", version: "0.0.0" });
     if (path.startsWith("/user/teams")) return sendJson(response, 200, { data: [{ teamId: "acme" }] });
     if (method === "PUT" && refusal !== null) return sendJson(response, refusal.status, refusal.body);
-    if (method === "PUT") return sendJson(response, 200, { data: { ...FACTS, version: "1.2.0", sha256: SHA, latest: true } });
+    if (method === "PUT")
+      return sendJson(response, 200, { data: { ...FACTS, version: "1.2.0", sha256: SHA, latest: true, ...(readme === null ? {} : { readme }) } });
     if (method === "PATCH") return sendJson(response, 200, { data: FACTS });
     if (method === "DELETE") return sendJson(response, 200, { message: "Deleted." });
     if (path.endsWith("/status")) return sendJson(response, 200, { data: FACTS });
@@ -38,6 +43,7 @@ beforeEach(async () => {
         data: [{ version: "1.2.0", created_at: LATEST.created_at, created_by: "ada", sha256: SHA, bytes: 2048, latest: true }],
       });
     if (path.endsWith("/module")) return void response.writeHead(200, { "content-type": "text/javascript" }).end(CODE);
+    if (path.endsWith("/readme")) return void response.writeHead(200, { "content-type": "text/markdown" }).end("# Sums\n");
     if (path.endsWith("/source-map")) return void response.writeHead(200, { "content-type": "application/json" }).end("{}");
     if (path === "/environmentshub/") {
       const first = query.get("offset") === "0" ? [{ ...FACTS, name: "first" }] : [];
@@ -51,6 +57,7 @@ beforeEach(async () => {
         keys: ["SEARCH_KEY"],
         module: { sha256: digest, bytes: CODE.length },
         source_map: { sha256: SHA, bytes: 2 },
+        ...(readme === null ? {} : { readme: { sha256: readme, bytes: 7 } }),
         created_by: "ada",
       };
       return sendJson(response, 200, { data: { ...FACTS, version: LATEST, metadata } });
@@ -88,6 +95,28 @@ describe("env push", () => {
     expect(sent?.body).toMatch(/\{"sha256":"[0-9a-f]{64}"\}/);
     expect(sent?.body).toContain('name="source_map"');
   }, 30_000);
+
+  it("sends the README of an environment that has a folder of its own, and says where the service keeps another, or none", async () => {
+    const folder = join(cwd, "environments", "my_sums");
+    mkdirSync(folder, { recursive: true });
+    environment();
+    renameSync(join(cwd, "my_sums.ts"), join(folder, "my_sums.ts"));
+    writeFileSync(join(cwd, "README.md"), "Of the project.");
+    writeFileSync(join(folder, "README.md"), "# Sums\n");
+    const none = await env("push", "my-sums");
+    expect([none.code, none.err]).toEqual([0, expect.stringContaining("a version that keeps none")]);
+    const sent = service.asked.find(({ method }) => method === "PUT")?.body;
+    expect(sent).toContain('name="readme"');
+    expect(sent).toContain("# Sums");
+    readme = SHA;
+    expect((await env("push", "my-sums")).err).toContain("push a new version for another one");
+    readme = createHash("sha256").update("# Sums\n").digest("hex");
+    expect((await env("push", "my-sums")).err).not.toContain("README");
+    writeFileSync(join(folder, "README.md"), "x".repeat(MAX_README_BYTES + 1));
+    expect(await env("push", "my-sums")).toMatchObject({ code: 2, err: expect.stringContaining("has 129 KiB; at most 128 KiB are published") });
+    writeFileSync(join(folder, "README.md"), Buffer.from([0xff]));
+    expect(await env("push", "my-sums")).toMatchObject({ code: 2, err: expect.stringContaining("UTF-8") });
+  }, 60_000);
 
   it("takes another version, visibility and team where they are said", async () => {
     environment();
@@ -169,6 +198,9 @@ describe("published environments", () => {
     expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/file\/below cannot be written: a part of the path is not a folder\n.*--target/)]);
     expect((await env("pull", "acme/my-sums")).out).toEqual(["wrote my-sums-1.2.0"]);
     expect(readdirSync(join(cwd, "my-sums-1.2.0")).sort()).toEqual(["manifest.json", "module.js", "module.js.map"]);
+    readme = SHA;
+    expect((await env("pull", "acme/my-sums", "--target", "with-readme")).code).toBe(0);
+    expect(readFileSync(join(cwd, "with-readme", "README.md"), "utf8")).toBe("# Sums\n");
     expect(await env("pull", "acme/my-sums")).toMatchObject({ code: 2, err: expect.stringContaining("--target") });
   });
 

@@ -37,6 +37,8 @@ export class PaletteStore {
   readonly ways = signal<readonly Way[]>([]);
   /** Why runs could not be looked for. */
   readonly problem = signal<string | null>(null);
+  /** Runs of what is typed are not known yet. */
+  readonly isLooking = signal(true);
   readonly #api: Api;
   readonly #places: readonly NamedPlace[];
   #asked: AbortController | null = null;
@@ -49,6 +51,7 @@ export class PaletteStore {
 
   look(text: string): void {
     this.close();
+    this.isLooking.value = true;
     const pages = pagesLike(text, this.#places);
     // Runs of the text before stay until there are others: nothing jumps while somebody types.
     this.ways.value = [...pages, ...this.ways.value.filter(({ kind }) => kind === "Runs")];
@@ -67,6 +70,7 @@ export class PaletteStore {
     try {
       const query = { limit: MOST_RUNS, search: search === "" ? undefined : search };
       const answer = await this.#api.ask<EvaluationList>("/evaluations/", { query, signal: asked.signal });
+      this.isLooking.value = false;
       this.problem.value = answer.ok ? null : answer.problem.text;
       if (answer.ok) this.ways.value = [...pages, ...answer.value.evaluations.map(wayToRun)];
     } catch {
@@ -81,3 +85,7 @@ const wayToRun = ({ evaluation_id, name, model_name }: EvaluationList["evaluatio
   about: `${evaluation_id} ${singleLine(model_name)}`,
   path: runAddress(evaluation_id),
 });
+
+/** What is said where nothing is called as it was typed: what can be typed. */
+export const nothingText = (typed: string): string =>
+  `No page and no run is called “${singleLine(typed.trim()).slice(0, 80)}”. Type the name of a page, such as Runs, or the name, id, environment or model of a run.`;

@@ -2,7 +2,7 @@ import "./palette.css";
 import { useEffect, useId, useMemo, useState } from "preact/hooks";
 import { useDashboard } from "../context.ts";
 import { Dialog } from "../design/dialog.tsx";
-import { type NamedPlace, PaletteStore, type Way } from "./palette-store.ts";
+import { type NamedPlace, nothingText, PaletteStore, type Way } from "./palette-store.ts";
 
 interface PaletteProps {
   readonly places: readonly NamedPlace[];
@@ -16,6 +16,7 @@ export function Palette({ places, onClose, go }: PaletteProps) {
   const { api } = useDashboard();
   const store = useMemo(() => new PaletteStore(api, places), [api, places]);
   const [at, setAt] = useState(0);
+  const [typed, setTyped] = useState("");
   const id = useId();
   useEffect(() => {
     store.look("");
@@ -51,6 +52,7 @@ export function Palette({ places, onClose, go }: PaletteProps) {
         autofocus
         onInput={({ currentTarget }) => {
           setAt(0);
+          setTyped(currentTarget.value);
           store.look(currentTarget.value);
         }}
         onKeyDown={press}
@@ -72,7 +74,7 @@ export function Palette({ places, onClose, go }: PaletteProps) {
           </div>
         ))}
       </div>
-      <p role="status">{store.problem.value ?? (ways.length === 0 ? "Nothing is called so." : "")}</p>
+      <p role="status">{store.problem.value ?? (ways.length > 0 ? "" : store.isLooking.value ? "Looking for runs…" : nothingText(typed))}</p>
     </Dialog>
   );
 }

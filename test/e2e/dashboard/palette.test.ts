@@ -30,6 +30,10 @@ describe.skipIf(browserPath === null)(`the palette ${NEEDS_BROWSER}`, { timeout:
         await expect
           .poll(() => page.evaluate<boolean>("document.activeElement?.matches('dialog [role=combobox]') ?? false"), { timeout: PATIENCE_MS })
           .toBe(true);
+        await page.keyboard.type("neither <b>");
+        await page.getByText("No page and no run is called “neither <b>”. Type the name of a page").waitFor();
+        expect(await barriersIn(page)).toEqual([]);
+        await page.keyboard.press("Control+a");
         await page.keyboard.type("wanted");
         await expect
           .poll(() => page.getByRole("listbox").getByRole("option").allTextContents(), { timeout: PATIENCE_MS })

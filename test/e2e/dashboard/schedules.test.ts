@@ -172,6 +172,55 @@ describe.skipIf(browserPath === null)(`the pages of schedules ${NEEDS_BROWSER}`,
       await page.waitForURL(/\/dashboard\/schedules$/);
     }));
 
+  it("pause, go on and begin a run in the list too, by buttons and by keys on the row that has the focus", () =>
+    closing(async () => {
+      const { page } = await place.open("schedules");
+      await page.getByRole("link", { name: "nightly", exact: true }).waitFor();
+      // No row has the focus: no schedule is meant.
+      await page.keyboard.press("p");
+      await page.keyboard.press("j");
+      expect(await page.getByRole("dialog").count()).toBe(0);
+      await page.keyboard.press("p");
+      const pause = page.getByRole("dialog", { name: "Pause this schedule?" });
+      await pause.getByText("nightly").waitFor();
+      await pause.getByRole("button", { name: "Pause" }).press("Enter");
+      await page.getByText("Paused.", { exact: true }).waitFor();
+      expect((await told()).paused).not.toBeNull();
+      await page.getByRole("button", { name: "Resume: nightly" }).click();
+      await page.getByRole("dialog", { name: "Resume this schedule?" }).getByRole("button", { name: "Resume" }).click();
+      await page.getByRole("button", { name: "Pause: nightly" }).waitFor();
+      expect((await told()).paused).toBeNull();
+      await page.getByRole("link", { name: "nightly", exact: true }).focus();
+      await page.keyboard.press("b");
+      await page.getByRole("dialog", { name: "Begin a run now?" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await page.getByRole("navigation", { name: "Pages" }).locator("[aria-current]").allTextContents()).toEqual(["Schedules"]);
+    }));
+
+  it("tell due times in their own zone beside one's own and UTC, and events without moments that only a machine reads", () =>
+    closing(async () => {
+      await place.ask("/schedules/zoned", {
+        method: "PUT",
+        body: {
+          ...{ cron: "30 9 * * *", time_zone: "Asia/Kathmandu", drift: { first: 1 } },
+          eval: { env_id: "reverse-text", model: "scripted", api_base_url: place.model.url, api_key_var: "PRIME_API_KEY", num_examples: 1 },
+        },
+      });
+      const { page } = await place.open("schedules/zoned");
+      const dues = page.locator(".dues li");
+      await dues.first().waitFor();
+      for (const text of await dues.allTextContents()) expect(text).toMatch(/09:30 Asia\/Kathmandu.*03:45 UTC/);
+      await page.getByText("in the schedule's, Asia/Kathmandu, and in UTC").waitFor();
+      await page.getByRole("link", { name: "Schedules" }).first().click();
+      await page.getByRole("row", { name: /zoned/ }).getByText("Asia/Kathmandu").last().waitFor();
+      const nightly = await place.open("schedules/nightly");
+      const events = nightly.page.getByRole("region", { name: "Events of the schedule: table" });
+      await events.getByRole("row").nth(1).waitFor();
+      expect(await events.textContent()).not.toMatch(/\d{4}-\d\d-\d\dT\d\d:/);
+      await place.ask("/schedules/zoned", { method: "DELETE" });
+    }));
+
   it("have no barriers in both themes and at three widths, and stay within the screen", () =>
     closing(async () => {
       for (const colorScheme of ["light", "dark"] as const)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Api } from "../../../src/dashboard/api/ask.ts";
-import { PaletteStore, pagesLike } from "../../../src/dashboard/palette/palette-store.ts";
+import { nothingText, PaletteStore, pagesLike } from "../../../src/dashboard/palette/palette-store.ts";
 import { viewerIn } from "../../../src/dashboard/viewer.ts";
 
 const PLACES = [
@@ -20,6 +20,18 @@ describe("the palette", () => {
 
   it("finds pages by words of their names", () => {
     expect([names(""), names("RUN"), names("run new"), names("compare")]).toEqual([["Runs", "New run"], ["Runs", "New run"], ["New run"], []]);
+  });
+
+  it("says what can be typed where nothing is called as it was typed, once that is known", async () => {
+    const store = new PaletteStore(new Api(viewerIn({}), async () => Response.json({ evaluations: [] })), PLACES);
+    store.look("zzz");
+    expect(store.isLooking.value).toBe(true);
+    await vi.runAllTimersAsync();
+    expect([store.isLooking.value, store.ways.value]).toEqual([false, []]);
+    expect(nothingText(" zz\u202ez ")).toMatch(
+      /^No page and no run is called “zz.*z”\. Type the name of a page, .* or the name, id, environment or model of a run\.$/,
+    );
+    expect(nothingText("x".repeat(5_000)).length).toBeLessThan(300);
   });
 
   it("looks for runs when nobody types any more, and shows those of the last text", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { localText, withLocalMoments, zonedText } from "../../../src/dashboard/design/times.ts";
 import type { Schedule, SeriesEntry } from "../../../src/dashboard/api/schedule-answers.ts";
-import { actsOf } from "../../../src/dashboard/pages/schedules/schedule-acts.ts";
+import { actsOf, mainActsOf } from "../../../src/dashboard/pages/schedules/schedule-acts.ts";
 import { addressOfView, scheduleViewOf, toggledRun } from "../../../src/dashboard/pages/schedules/schedule-view.ts";
 import { seriesPlot } from "../../../src/dashboard/pages/schedules/series-plot.ts";
 
@@ -112,11 +113,30 @@ describe("what may be done with a schedule", () => {
     for (const { says } of actsOf(schedule([]))) expect(says.length).toBeGreaterThan(20);
   });
 
+  it("is to begin a run, and to pause or go on, in each row of the list", () => {
+    expect(mainActsOf({ paused: null }).map(({ id, key }) => `${id} ${key}`)).toEqual(["run b", "pause p"]);
+    expect(mainActsOf({ paused: { at: due(0), by: null, reason: "x" } }).map(({ id, key }) => `${id} ${key}`)).toEqual(["run b", "resume p"]);
+  });
+
   it("says what the service made of it", () => {
     const [run] = actsOf(schedule([]));
     const active = { due_at: due(0), run_id: runId(1), since: due(0), cancelling: false, failure: null };
     expect(run?.done(schedule([], { active }))).toBe("Run 00000001 is at work.");
     expect(run?.done(schedule([], { active, waiting: [{ due_at: due(1), kind: "manual" }] }))).toBe("The run waits for the one that is at work.");
     expect(run?.done(schedule([]))).toBe("The run is about to begin.");
+  });
+});
+
+describe("moments of a schedule", () => {
+  it("are told in its own zone by its name, and not at all in one that the browser does not know", () => {
+    expect(zonedText("2026-11-24T03:00:00.000Z", "Asia/Tokyo")).toBe("Nov 24, 2026, 12:00 Asia/Tokyo");
+    expect(zonedText("2026-11-24T03:00:00.000Z", "Europe/Berlin")).toBe("Nov 24, 2026, 04:00 Europe/Berlin");
+    expect(zonedText("2026-11-24T03:00:00.000Z", "Mars/Olympus")).toBeNull();
+  });
+
+  it("within an event are written as everywhere else, wherever they stand, and nothing else is changed", () => {
+    const at = "2026-11-24T03:00:00.000Z";
+    const detail = { due_at: at, reason: `since ${at}`, dues: [at, { next: "2026-11-24T03:00:00Z" }], count: 3, none: null, wrong: "2026-99-99T99:99:99Z" };
+    expect(withLocalMoments(detail)).toEqual({ ...detail, due_at: localText(at), dues: [localText(at), { next: localText(at) }] });
   });
 });

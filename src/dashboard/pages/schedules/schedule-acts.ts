@@ -89,10 +89,12 @@ const DELETE: ScheduleAct = {
   done: () => "Deleted.",
 };
 
-/** In the order of their buttons. */
+/** What is done most, in the order of the buttons: each row of the list has these. */
+export const mainActsOf = ({ paused }: Pick<Schedule, "paused">): readonly ScheduleAct[] => [RUN, paused === null ? PAUSE : RESUME];
+
+/** All of them, in the order of their buttons. */
 export const actsOf = ({ paused, drift }: Pick<Schedule, "paused" | "drift">): readonly ScheduleAct[] => [
-  RUN,
-  paused === null ? PAUSE : RESUME,
+  ...mainActsOf({ paused }),
   ...(drift === null ? [] : [RESET]),
   DELETE,
 ];

@@ -4,7 +4,7 @@ import { runAddress } from "../../address/links.ts";
 import { useDashboard } from "../../context.ts";
 import { detailText } from "../../../report/schedules/detail-text.ts";
 import type { ScheduleEvent } from "../../api/schedule-answers.ts";
-import { localText, utcText } from "../../design/times.ts";
+import { localText, utcText, withLocalMoments } from "../../design/times.ts";
 import { ListTable } from "../../design/list/list-table.tsx";
 import { Part } from "../../design/list/part.tsx";
 
@@ -20,7 +20,7 @@ function Detail({ detail: { run_id, ...rest } }: Pick<ScheduleEvent, "detail">) 
           <code>{singleLine(run_id)}</code>
         </a>
       ) : null}{" "}
-      {detailText(rest)}
+      {detailText(withLocalMoments(rest) as typeof rest)}
     </>
   );
 }

@@ -71,14 +71,23 @@ function Shown({ schedule, take }: { readonly schedule: Schedule; readonly take:
           ["Drift", singleLine(driftText(schedule))],
         ]}
       />
-      <Part title="Next due" aside={<span class="count">in your zone, {zoneHere()}</span>}>
+      <Part
+        title="Next due"
+        aside={
+          <span class="count">
+            in your zone, {zoneHere()}
+            {definition.time_zone === zoneHere() || definition.time_zone === "UTC" ? "" : `, in the schedule's, ${singleLine(definition.time_zone)},`} and in
+            UTC
+          </span>
+        }
+      >
         {next.length === 0 ? (
           <p>Nothing is due{schedule.paused === null ? "" : " while it is paused"}.</p>
         ) : (
           <ol class="dues">
             {next.map((at) => (
               <li key={at}>
-                <Due at={at} now={now} />
+                <Due at={at} now={now} zone={definition.time_zone} />
               </li>
             ))}
           </ol>

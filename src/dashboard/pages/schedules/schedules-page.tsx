@@ -11,10 +11,13 @@ import { Looked } from "../../design/looked.tsx";
 import { Notice } from "../../design/notice.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useRowKeys } from "../../keyboard/use-row-keys.ts";
+import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { useLook } from "../../live/use-look.ts";
 import { CameTo, EntryReward } from "./came-to.tsx";
 import { DriftMark } from "./drift-mark.tsx";
+import { mainActsOf } from "./schedule-acts.ts";
 import { evaluatedText, Standing } from "./standing.tsx";
+import { useScheduleActs } from "./use-schedule-acts.tsx";
 
 /** Evaluations by the clock: when each is due next, and what the last one came to. */
 export function SchedulesPage() {
@@ -29,7 +32,9 @@ export function SchedulesPage() {
         </p>
       </div>
       <Looked look={look} what="these schedules are as they were">
-        {({ data }) => (data.length === 0 ? <NoSchedules /> : <Schedules schedules={data} isLoading={look.isLoading.value} />)}
+        {({ data }) =>
+          data.length === 0 ? <NoSchedules /> : <Schedules schedules={data} isLoading={look.isLoading.value} again={() => void look.refresh()} />
+        }
       </Looked>
     </>
   );
@@ -42,10 +47,32 @@ const NoSchedules = () => (
   </Notice>
 );
 
-function Schedules({ schedules, isLoading }: { readonly schedules: readonly ListedSchedule[]; readonly isLoading: boolean }) {
+interface SchedulesProps {
+  readonly schedules: readonly ListedSchedule[];
+  readonly isLoading: boolean;
+  /** Looks at once: something was done. */
+  readonly again: () => void;
+}
+
+function Schedules({ schedules, isLoading, again }: SchedulesProps) {
   const { link } = useDashboard();
   const body = useRef<HTMLTableSectionElement>(null);
-  useRowKeys(body, "schedule");
+  const at = useRowKeys(body, "schedule");
+  const { ask, said, question } = useScheduleActs(again);
+  const byKey = (key: string): boolean => {
+    const schedule = schedules[at()];
+    return (
+      schedule !== undefined &&
+      ask(
+        schedule.name,
+        mainActsOf(schedule).find((act) => act.key === key),
+      )
+    );
+  };
+  useShortcuts([
+    { keys: ["p"], does: "Pause or resume the schedule that has the focus", run: () => byKey("p") },
+    { keys: ["b"], does: "Begin a run of it now", run: () => byKey("b") },
+  ]);
   const now = Date.now();
   const columns: readonly ListColumn<ListedSchedule>[] = [
     {
@@ -60,15 +87,38 @@ function Schedules({ schedules, isLoading }: { readonly schedules: readonly List
       ),
     },
     { name: "When", cell: ({ definition }) => singleLine(timingText(definition)) },
-    { name: "Next due", cell: ({ next: [first] }) => (first === undefined ? "nothing" : <Due at={first} now={now} />) },
+    { name: "Next due", cell: ({ next: [first], definition }) => (first === undefined ? "nothing" : <Due at={first} now={now} zone={definition.time_zone} />) },
     { name: "State", cell: (schedule) => <Standing schedule={schedule} /> },
     { name: "Last run", cell: ({ last }) => (last === null ? "none yet" : <CameTo entry={last} />) },
     { name: "Reward", isNumber: true, cell: ({ last }) => (last === null ? null : <EntryReward entry={last} />) },
     { name: "Drift", cell: ({ last }) => (last === null ? null : <DriftMark drift={last.drift} />) },
+    {
+      name: "Do",
+      cell: (schedule) => (
+        <span class="row-actions">
+          {mainActsOf(schedule).map((act) => (
+            <button
+              key={act.id}
+              type="button"
+              class="quiet"
+              aria-label={`${act.name}: ${singleLine(schedule.name)}`}
+              title={`${act.name} (${act.key})`}
+              onClick={() => ask(schedule.name, act)}
+            >
+              {act.name}
+            </button>
+          ))}
+        </span>
+      ),
+    },
   ];
   return (
     <>
       {schedules.every(({ served }) => served) ? null : <NotServed />}
+      <p class="said" role="status">
+        {said}
+      </p>
+      {question}
       <ListTable caption="Schedules" columns={columns} rows={schedules} keyOf={({ name }) => name} isLoading={isLoading} body={body} />
     </>
   );

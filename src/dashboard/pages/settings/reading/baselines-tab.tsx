@@ -3,6 +3,7 @@ import { runAddress } from "../../../address/links.ts";
 import type { BaselineList } from "../../../api/settings-answers.ts";
 import { useDashboard } from "../../../context.ts";
 import { Moment } from "../../../design/moment.tsx";
+import { SET_BASELINE } from "../commands.ts";
 import { ReadList } from "./read-list.tsx";
 
 /** Runs that others are held against, by their names. */
@@ -28,7 +29,7 @@ export function BaselinesTab() {
       keyOf={({ name }) => name}
       none={
         <>
-          No run has a name to be held against. In a terminal: <code>npx edgewise baseline set main RUN</code>
+          No run has a name to be held against. In a terminal: <code>{SET_BASELINE}</code>
         </>
       }
     />

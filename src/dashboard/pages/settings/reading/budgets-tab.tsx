@@ -1,6 +1,7 @@
 import { dollarsText } from "../../../../report/text/cost-text.ts";
 import { singleLine } from "../../../../report/text/printable.ts";
 import type { Budget } from "../../../api/settings-answers.ts";
+import { SET_BUDGET } from "../commands.ts";
 import { ReadList } from "./read-list.tsx";
 
 const WHOSE = { team: "the team", key: "a key of the team", everybody: "a key, for all teams" } as const;
@@ -28,7 +29,7 @@ export const BudgetsTab = () => (
     keyOf={(budget) => `${budget.of} ${budget.team} ${budget.api_key_var}`}
     none={
       <>
-        No budget is set: nothing is held back. In a terminal: <code>npx edgewise budget set --day 20</code>
+        No budget is set: nothing is held back. In a terminal: <code>{SET_BUDGET}</code>
       </>
     }
   />

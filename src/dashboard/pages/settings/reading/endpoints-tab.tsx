@@ -1,6 +1,7 @@
 import { singleLine } from "../../../../report/text/printable.ts";
 import type { EndpointList } from "../../../api/answers.ts";
 import { Moment } from "../../../design/moment.tsx";
+import { ADD_ENDPOINT } from "../commands.ts";
 import { ReadList } from "./read-list.tsx";
 
 /** Where models are served, by the names that runs call them. */
@@ -34,7 +35,7 @@ export const EndpointsTab = () => (
     keyOf={({ endpoint_id }) => endpoint_id}
     none={
       <>
-        No endpoint is kept. In a terminal: <code>npx edgewise endpoint add --help</code>
+        No endpoint is kept. In a terminal: <code>{ADD_ENDPOINT}</code>
       </>
     }
   />

@@ -5,6 +5,7 @@ import { fixed, formatSeconds, thousands } from "../../../../report/text/format.
 import { singleLine } from "../../../../report/text/printable.ts";
 import type { GivenLimitList, Limiter } from "../../../api/settings-answers.ts";
 import { localText } from "../../../design/times.ts";
+import { SET_LIMIT } from "../commands.ts";
 import { ReadList } from "./read-list.tsx";
 
 type State = NonNullable<Limiter["state"]>;
@@ -84,7 +85,7 @@ export const LimitsTab = () => (
       keyOf={({ name }) => name}
       none={
         <>
-          No limit is given. In a terminal: <code>npx edgewise limits --help</code>
+          No limit is given. In a terminal: <code>{SET_LIMIT}</code>
         </>
       }
     />

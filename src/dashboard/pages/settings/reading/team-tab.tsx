@@ -8,6 +8,7 @@ import { Part } from "../../../design/list/part.tsx";
 import { Looked } from "../../../design/looked.tsx";
 import { localText } from "../../../design/times.ts";
 import { useLook } from "../../../live/use-look.ts";
+import { CREATE_TEAM } from "../commands.ts";
 import { ReadList } from "./read-list.tsx";
 
 /** What the team may use and does, and who belongs to it where the caller may see that. */
@@ -46,7 +47,7 @@ export function TeamTab() {
         keyOf={({ team }) => team}
         none={
           <>
-            There are no teams beside the owner's own. In a terminal: <code>npx edgewise team create acme</code>
+            There are no teams beside the owner's own. In a terminal: <code>{CREATE_TEAM}</code>
           </>
         }
       />

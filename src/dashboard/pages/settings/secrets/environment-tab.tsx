@@ -5,11 +5,11 @@ import type { EnvironmentSecretList, VariableList } from "../../../api/settings-
 import { useDashboard } from "../../../context.ts";
 import { AskForm, fieldText } from "../../../design/form/ask-form.tsx";
 import { TextField } from "../../../design/form/text-field.tsx";
-import { ListTable } from "../../../design/list/list-table.tsx";
 import { Part } from "../../../design/list/part.tsx";
 import { Looked } from "../../../design/looked.tsx";
-import { Moment } from "../../../design/moment.tsx";
 import { useLook } from "../../../live/use-look.ts";
+import { createForEnvironment } from "../commands.ts";
+import { GivenTable } from "./given-table.tsx";
 
 /** What one environment is given: its secrets by name, and its variables. */
 export function EnvironmentTab() {
@@ -41,25 +41,19 @@ function Given({ environment }: { readonly environment: string }) {
   const secrets = useLook<EnvironmentSecretList>(`${path}/secrets`);
   const variables = useLook<VariableList>(`${path}/variables`);
   const name = singleLine(environment);
-  const now = Date.now();
   return (
     <>
       <Part title={`Secrets of ${name}`}>
         <Looked look={secrets} what="these secrets are as they were">
           {({ data }) =>
             data.length === 0 ? (
-              <p role="status">It has none.</p>
+              <None command={createForEnvironment("secret", environment)} />
             ) : (
-              <ListTable
+              <GivenTable
                 caption={`Secrets of ${name}`}
-                columns={[
-                  { name: "Secret", cell: (each) => <code>{singleLine(each.name)}</code> },
-                  { name: "From", cell: ({ source }) => (source === "global" ? "the team's, linked" : "the environment's own") },
-                  { name: "What for", cell: ({ description }) => (description === null ? null : singleLine(description)) },
-                  { name: "Changed", cell: ({ updatedAt }) => <Moment at={updatedAt} now={now} /> },
-                ]}
+                kind="Secret"
                 rows={data}
-                keyOf={({ id }) => id}
+                columns={[{ name: "From", cell: ({ source }) => (source === "global" ? "the team's, linked" : "the environment's own") }]}
               />
             )
           }
@@ -69,18 +63,13 @@ function Given({ environment }: { readonly environment: string }) {
         <Looked look={variables} what="these variables are as they were">
           {({ data }) =>
             data.length === 0 ? (
-              <p role="status">It has none.</p>
+              <None command={createForEnvironment("var", environment)} />
             ) : (
-              <ListTable
+              <GivenTable
                 caption={`Variables of ${name}`}
-                columns={[
-                  { name: "Variable", cell: (each) => <code>{singleLine(each.name)}</code> },
-                  { name: "Value", cell: ({ value }) => <code>{singleLine(value)}</code> },
-                  { name: "What for", cell: ({ description }) => (description === null ? null : singleLine(description)) },
-                  { name: "Changed", cell: ({ updatedAt }) => <Moment at={updatedAt} now={now} /> },
-                ]}
+                kind="Variable"
                 rows={data}
-                keyOf={({ id }) => id}
+                columns={[{ name: "Value", cell: ({ value }) => <code>{singleLine(value)}</code> }]}
               />
             )
           }
@@ -89,3 +78,9 @@ function Given({ environment }: { readonly environment: string }) {
     </>
   );
 }
+
+const None = ({ command }: { readonly command: string }) => (
+  <p role="status">
+    It has none. In a terminal: <code>{command}</code>
+  </p>
+);

@@ -5,12 +5,12 @@ import type { Secret } from "../../../api/settings-answers.ts";
 import { useDashboard } from "../../../context.ts";
 import { AskForm, fieldList, fieldText } from "../../../design/form/ask-form.tsx";
 import { TextField } from "../../../design/form/text-field.tsx";
-import { type ListColumn, ListTable } from "../../../design/list/list-table.tsx";
+import type { ListColumn } from "../../../design/list/list-table.tsx";
 import { Part } from "../../../design/list/part.tsx";
 import { Looked } from "../../../design/looked.tsx";
-import { Moment } from "../../../design/moment.tsx";
 import { useLook } from "../../../live/use-look.ts";
 import { ActButton } from "../act-button.tsx";
+import { GivenTable } from "./given-table.tsx";
 
 /** Secrets of the team by their names: set, replaced and deleted. No value is ever shown. */
 export function SecretsTab() {
@@ -62,26 +62,16 @@ export function SecretsTab() {
 
 function Secrets({ secrets, again }: { readonly secrets: readonly Secret[]; readonly again: () => void }) {
   const columns: readonly ListColumn<Secret>[] = [
-    {
-      name: "Secret",
-      cell: ({ name, description }) => (
-        <>
-          <code>{singleLine(name)}</code>
-          {description === null ? null : <small>{singleLine(description)}</small>}
-        </>
-      ),
-    },
     { name: "For", cell: ({ hosts }) => (hosts.length === 0 ? "environments" : singleLine(hosts.join(", "))) },
     { name: "Set by", cell: ({ createdBy }) => singleLine(createdBy) },
-    { name: "Changed", cell: ({ updatedAt }) => <Moment at={updatedAt} now={Date.now()} /> },
-    {
-      name: "Delete",
-      cell: ({ id, name }) => (
-        <ActButton name="Delete" title={`Delete ${singleLine(name)}?`} tone="bad" method="DELETE" path={`/secrets/${encodeURIComponent(id)}`} done={again}>
-          <p>Its value is gone for good, and environments that it is linked to have it no more. Runs that need it fail.</p>
-        </ActButton>
-      ),
-    },
   ];
-  return <ListTable caption="Secrets" columns={columns} rows={secrets} keyOf={({ id }) => id} />;
+  const act: ListColumn<Secret> = {
+    name: "Delete",
+    cell: ({ id, name }) => (
+      <ActButton name="Delete" title={`Delete ${singleLine(name)}?`} tone="bad" method="DELETE" path={`/secrets/${encodeURIComponent(id)}`} done={again}>
+        <p>Its value is gone for good, and environments that it is linked to have it no more. Runs that need it fail.</p>
+      </ActButton>
+    ),
+  };
+  return <GivenTable caption="Secrets" kind="Secret" rows={secrets} columns={columns} act={act} />;
 }

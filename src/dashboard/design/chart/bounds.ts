@@ -17,6 +17,7 @@ export function boundsOf(plot: Plot): Bounds {
   if (plot.kind === "lines") {
     xs.addAll(plot.xs);
     for (const { at } of plot.marks ?? []) xs.add(at);
+    for (const { from, to } of plot.held?.spans ?? []) xs.addAll([from, to]);
     for (const { at } of plot.levels ?? []) ys.add(at);
     for (const { ys: values, low, high } of plot.lines) for (const each of [values, low, high]) if (each !== undefined) ys.addAll(each);
   } else if (plot.kind === "bars") {

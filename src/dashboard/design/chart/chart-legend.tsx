@@ -1,10 +1,12 @@
 import { DASHES, SERIES_LOOKS, SHAPES } from "./colours.ts";
+import { hatchPath, kindsOf } from "./hatches.ts";
 import type { Plot } from "./plot.ts";
 
 /** Which look is which line, or group of points; nothing where there is but one. */
 export function ChartLegend({ plot }: { readonly plot: Plot }) {
+  const kinds = plot.kind === "lines" ? kindsOf(plot) : [];
   const names = plot.kind === "lines" ? plot.lines : plot.kind === "points" ? plot.groups : [];
-  if (names.length < 2) return null;
+  if (names.length < 2 && kinds.length === 0) return null;
   return (
     <ul class="chart-legend">
       {names.map(({ name }, at) => (
@@ -13,9 +15,24 @@ export function ChartLegend({ plot }: { readonly plot: Plot }) {
           {name}
         </li>
       ))}
+      {plot.kind === "lines" && plot.held !== undefined
+        ? kinds.map((kind, look) => (
+            <li key={`held ${kind}`}>
+              <Band look={look} />
+              {plot.held?.name}: {kind}
+            </li>
+          ))
+        : null}
     </ul>
   );
 }
+
+const Band = ({ look }: { readonly look: number }) => (
+  <svg class="chart-band" viewBox="0 0 28 16" aria-hidden="true">
+    <rect width="28" height="16" />
+    <path d={hatchPath(look, 28, 16)} />
+  </svg>
+);
 
 const Dash = ({ at }: { readonly at: number }) => (
   <svg viewBox="0 0 28 12" aria-hidden="true">

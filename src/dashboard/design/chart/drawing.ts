@@ -2,6 +2,7 @@ import UPlot from "uplot";
 import { boundsOf } from "./bounds.ts";
 import { type Colours, coloursOf, DASHES } from "./colours.ts";
 import { drawBars, drawPoints, drawWhiskers } from "./layers.ts";
+import { drawSpans } from "./hatches.ts";
 import type { ChartAxis, LinePlot, Plot } from "./plot.ts";
 
 /** Draws plots on a canvas by uPlot: the one file that knows it. Nothing of it moves by itself, so nothing has to be stilled. */
@@ -26,6 +27,8 @@ export interface DrawingPorts {
 const REACH = 16;
 const FONT = "12px system-ui, sans-serif";
 const BAND = 0.2;
+/** Pixels that a time of day takes at least. */
+const TIME_SPACE = 72;
 
 export function draw(ports: DrawingPorts, first: Plot): Drawing {
   let [plot, colours] = [first, coloursOf(ports.probes)];
@@ -78,11 +81,23 @@ function optionsOf(now: () => { plot: Plot; colours: Colours }, { place, at }: D
       y: { range: () => [...boundsOf(now().plot).y] },
     },
     axes: [
-      { ...axisOf(() => now().plot.x, now, plot.x.isTime !== true), ...(plot.x.isTime ? {} : { size: 32 }), ...ticksOf(plot) },
+      {
+        ...axisOf(() => now().plot.x, now, plot.x.isTime !== true),
+        ...(plot.x.isTime ? {} : { size: 32 }),
+        ...(plot.x.isTime ? { space: TIME_SPACE } : {}),
+        ...ticksOf(plot),
+      },
       { ...axisOf(() => now().plot.y, now, true), size: 56, space: 28 },
     ],
     ...(plot.kind === "lines" ? linesOf(plot, now) : { series: [{}, { show: false }] }),
     hooks: {
+      // Behind the lines, over the grid.
+      drawAxes: [
+        (u) => {
+          const { plot: shown, colours } = now();
+          if (shown.kind === "lines") drawSpans(u, shown, colours.text, ratio);
+        },
+      ],
       draw: [
         (u) => {
           const { plot: shown, colours } = now();
@@ -120,7 +135,8 @@ function linesOf({ lines }: LinePlot, now: () => { colours: Colours }): Pick<UPl
   const bands: UPlot.Band[] = [];
   lines.forEach(({ low, look = "line" }, index) => {
     const colour = (): string => now().colours.series[index % now().colours.series.length] ?? "gray";
-    const paths = look === "steps" ? UPlot.paths.stepped?.({ align: 1 }) : undefined;
+    // From its moment on, up to where another one is known, or none.
+    const paths = look === "steps" ? UPlot.paths.stepped?.({ align: 1, alignGaps: 1 }) : undefined;
     const points = { show: look === "dots", size: 7, fill: colour, stroke: colour };
     series.push({ stroke: colour, width: look === "dots" ? 1 : 2, dash: [...(DASHES[index % DASHES.length] ?? [])], points, ...(paths ? { paths } : {}) });
     if (low === undefined || look === "dots") return;
@@ -144,10 +160,16 @@ function dataOf(plot: Plot): UPlot.AlignedData {
   return [Array.from(plot.xs), ...columns];
 }
 
+/** uPlot names the nearest place; what holds until the next one is meant all the way to it. */
+function placeAt({ xs, lines }: LinePlot, nearest: number | null, x: number): number | null {
+  const isAhead = nearest !== null && nearest > 0 && (xs[nearest] ?? 0) > x;
+  return isAhead && lines.every(({ look }) => look === "steps") ? nearest - 1 : nearest;
+}
+
 function rowAt(u: UPlot, plot: Plot): number | null {
   const { left = -1, top = -1, idx } = u.cursor;
   if (left < 0) return null;
-  if (plot.kind === "lines") return idx ?? null;
+  if (plot.kind === "lines") return placeAt(plot, idx ?? null, u.posToVal(left, "x"));
   if (plot.kind === "bars") {
     const x = u.posToVal(left, "x");
     const found = plot.bars.findIndex(({ low, high }) => (low === high ? Math.abs(x - low) : x >= low && x <= high ? 0 : 1) < 0.5);

@@ -1,4 +1,4 @@
-import type { Plot, PointPlot } from "./plot.ts";
+import type { ChartSpan, ChartSpans, Plot, PointPlot } from "./plot.ts";
 
 /** A plot as a table: for who does not see it, and for who wants its numbers. */
 export interface PlotTable {
@@ -24,13 +24,17 @@ export function tableOf(plot: Plot): PlotTable {
       },
     };
   }
-  const { xs, lines } = plot;
+  const { xs, lines, held } = plot;
   return {
-    heads: [x.name, ...lines.flatMap(({ name, low }) => (low === undefined ? [name] : [name, `${name}: interval`]))],
+    heads: [
+      x.name,
+      ...lines.flatMap(({ name, low }) => (low === undefined ? [name] : [name, `${name}: interval`])),
+      ...(held === undefined ? [] : [held.name]),
+    ],
     length: xs.length,
     row: (at) => {
       const cells = lines.flatMap(({ ys, low, high }) => [textOf(ys[at], y.text), ...(low === undefined ? [] : [intervalText(low[at], high?.[at], y.text)])]);
-      return { cells: [textOf(xs[at], x.text), ...cells], href: null };
+      return { cells: [textOf(xs[at], x.text), ...cells, ...(held === undefined ? [] : [spanAt(held, xs[at])?.name ?? UNKNOWN])], href: null };
     },
   };
 }
@@ -58,6 +62,10 @@ export function rowText(plot: Plot, at: number): string {
   const { cells } = row(at);
   return cells.map((cell, index) => `${heads[index]} ${cell}`).join(" · ");
 }
+
+/** What held from this place on. */
+const spanAt = ({ spans }: ChartSpans, at = Number.NaN): ChartSpan | undefined =>
+  spans.find(({ from, to }) => at >= from && (at < to || from === to) && at <= to);
 
 const textOf = (value: number | undefined, text: (value: number) => string): string => (value === undefined || !Number.isFinite(value) ? UNKNOWN : text(value));
 

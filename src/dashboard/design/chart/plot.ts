@@ -20,7 +20,7 @@ export interface ChartLine {
   /** Ends of its interval, both or none; a band around the line, whiskers at `dots`. */
   readonly low?: ArrayLike<number>;
   readonly high?: ArrayLike<number>;
-  /** `steps`: a value holds until the next; `dots`: measured at these places alone. Usually `line`. */
+  /** `steps`: a value holds until the next place; `dots`: measured at these places alone. Usually `line`. */
   readonly look?: "line" | "steps" | "dots";
 }
 
@@ -36,6 +36,23 @@ export interface ChartLevel {
   readonly name: string;
 }
 
+/** A time in which something held: a hatched band from top to bottom, behind the lines. */
+export interface ChartSpan {
+  readonly from: number;
+  readonly to: number;
+  /** Bands of one kind look alike, and are one entry of the legend. */
+  readonly kind: string;
+  /** What is said of this one where the pointer rests, and in the table. */
+  readonly name: string;
+}
+
+export interface ChartSpans {
+  /** What all of them say: `Waited for`. */
+  readonly name: string;
+  /** Ascending, and none within another. */
+  readonly spans: readonly ChartSpan[];
+}
+
 export interface LinePlot {
   readonly kind: "lines";
   readonly x: ChartAxis;
@@ -45,6 +62,7 @@ export interface LinePlot {
   readonly lines: readonly ChartLine[];
   readonly marks?: readonly ChartMark[];
   readonly levels?: readonly ChartLevel[];
+  readonly held?: ChartSpans;
 }
 
 /** Bars from `low` to `high` of x, as of a histogram; equal ends are one value. */

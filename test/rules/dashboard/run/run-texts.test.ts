@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { RunView } from "../../../../durable-objects/run/control.ts";
+import { tableOf } from "../../../../src/dashboard/design/chart/plot-table.ts";
 import type { Timeline } from "../../../../src/dashboard/api/run-answers.ts";
-import { boundSpans, concurrencyPlot, rewardPlot } from "../../../../src/dashboard/pages/run/course/course-plots.ts";
+import { boundSpans } from "../../../../src/dashboard/pages/run/course/bound-spans.ts";
+import { concurrencyPlot, rewardPlot } from "../../../../src/dashboard/pages/run/course/course-plots.ts";
 import { costLines } from "../../../../src/dashboard/pages/run/cost-lines.ts";
 import { scoreOf } from "../../../../src/dashboard/pages/run/score-text.ts";
 import { emptyTotals } from "../../../../src/metrics/totals.ts";
@@ -57,7 +59,7 @@ const course = (changes: Partial<Timeline>): Timeline => ({
 describe("how a run went", () => {
   it("is a line with its band, not joined over a resume, with nothing where nothing is known", () => {
     const { xs, lines, marks } = rewardPlot(course({}));
-    expect(Array.from(xs)).toEqual([10, 20, 30, 30]);
+    expect(Array.from(xs)).toEqual([10, 20, 20, 30]);
     expect(Array.from(lines[0]?.ys ?? [])).toEqual([Number.NaN, 0.5, Number.NaN, 0.6]);
     expect(Array.from(lines[0]?.high ?? [])).toEqual([Number.NaN, 0.6, Number.NaN, 0.7]);
     expect(marks).toEqual([{ at: 30, name: "resumed" }]);
@@ -69,11 +71,28 @@ describe("how a run went", () => {
     expect(looks).toEqual(["dots", "line"]);
   });
 
-  it("names what requests waited for, from when to when", () => {
-    expect(boundSpans(course({}))).toEqual([{ from: 20, to: 30, kind: "requests", limit: 50, waiting: 3 }]);
-    expect(boundSpans(course({ bound: ["pause", null, "pause"] })).map(({ from, to }) => [from, to])).toEqual([
-      [10, 10],
+  it("names what requests waited for, from each moment to the next that says otherwise, and not over a resume", () => {
+    const once = { generation: [1, 1, 1] };
+    expect(boundSpans(course(once))).toEqual([{ from: 20, to: 30, kind: "requests", limit: 50, waiting: 3 }]);
+    const ends = (changes: Partial<Timeline>) => boundSpans(course(changes)).map(({ from, to }) => [from, to]);
+    expect(ends({ ...once, bound: ["pause", null, "pause"] })).toEqual([
+      [10, 20],
       [30, 30],
     ]);
+    expect(ends({ ...once, bound: ["pause", "requests", null] })).toEqual([
+      [10, 20],
+      [20, 30],
+    ]);
+    expect(ends({ bound: [null, "requests", "requests"] })).toEqual([
+      [20, 20],
+      [30, 30],
+    ]);
+  });
+
+  it("shows in the picture of requests what they waited for, with its number in the table", () => {
+    const plot = concurrencyPlot(course({ generation: [1, 1, 1], bound: ["requests", "requests", null], bound_limit: [60, 50, null] }));
+    expect(plot.held).toEqual({ name: "Waited for", spans: [{ from: 10, to: 30, kind: "a limit of requests a minute", name: "50 requests a minute" }] });
+    expect([0, 2].map((at) => tableOf(plot).row(at).cells.at(-1))).toEqual(["50 requests a minute", "–"]);
+    expect(concurrencyPlot(course({ bound: [null, null, null] })).held).toBeUndefined();
   });
 });

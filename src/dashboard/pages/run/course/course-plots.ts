@@ -1,5 +1,6 @@
 import { panelNumber, thousands } from "../../../../report/text/format.ts";
 import type { Timeline } from "../../../api/run-answers.ts";
+import { boundKind, boundName, boundSpans, isResumed } from "./bound-spans.ts";
 import type { ChartAxis, ChartLine, ChartMark, LinePlot } from "../../../design/chart/plot.ts";
 
 /** Plots of how a run went. */
@@ -7,15 +8,12 @@ import type { ChartAxis, ChartLine, ChartMark, LinePlot } from "../../../design/
 const TIME: ChartAxis = { name: "Time (UTC)", text: (ms) => new Date(ms).toISOString().slice(0, 19).replace("T", " "), isTime: true };
 const count = (value: number): string => (Number.isInteger(value) ? thousands(value) : "");
 
-/** Where a resume began. */
-const isResumed = ({ generation }: Timeline, index: number): boolean => index > 0 && generation[index] !== generation[index - 1];
-
 const resumesOf = (course: Timeline): readonly ChartMark[] => course.t.flatMap((at, index) => (isResumed(course, index) ? [{ at, name: "resumed" }] : []));
 
-/** Samples by their places, with nothing between one resume and the next: what was before is not joined with what follows. */
+/** Samples by their places, with nothing from the last before a resume up to the resume: what was before is not joined with what follows. */
 function columnsOf(course: Timeline): { readonly xs: Float64Array; readonly of: (values: readonly (number | null)[]) => Float64Array } {
   const places = course.t.flatMap((_, index) => (isResumed(course, index) ? [null, index] : [index]));
-  const xs = Float64Array.from(places, (place, at) => course.t[place ?? (places[at + 1] as number)] ?? 0);
+  const xs = Float64Array.from(places, (place, at) => course.t[place ?? (places[at - 1] as number)] ?? 0);
   return { xs, of: (values) => Float64Array.from(places, (place) => (place === null ? Number.NaN : (values[place] ?? Number.NaN))) };
 }
 
@@ -36,7 +34,9 @@ export function concurrencyPlot(course: Timeline): LinePlot {
     { name: "Waiting", ys: of(course.waiting), look: "steps" },
     ...(course.limit.some((each) => each !== null) ? [{ name: "Allowed (max_concurrent)", ys: of(course.limit), look: "steps" } as const] : []),
   ];
-  return { kind: "lines", x: TIME, y: { name: "Requests", text: count, from: 0 }, xs, lines, marks: resumesOf(course) };
+  const spans = boundSpans(course).map((span) => ({ from: span.from, to: span.to, kind: boundKind(span), name: boundName(span) }));
+  const held = spans.length === 0 ? {} : { held: { name: "Waited for", spans } };
+  return { kind: "lines", x: TIME, y: { name: "Requests", text: count, from: 0 }, xs, lines, marks: resumesOf(course), ...held };
 }
 
 /** Rollouts that are done, and those that ended in errors. */
@@ -47,29 +47,4 @@ export function donePlot(course: Timeline): LinePlot {
     { name: "With an error", ys: of(course.errored) },
   ];
   return { kind: "lines", x: TIME, y: { name: "Rollouts", text: count, from: 0 }, xs, lines, marks: resumesOf(course) };
-}
-
-export interface BoundSpan {
-  readonly from: number;
-  readonly to: number;
-  readonly kind: string;
-  /** The last one; null where it has no number. */
-  readonly limit: number | null;
-  /** The most requests that waited. */
-  readonly waiting: number;
-}
-
-/** What requests waited for, one after another: spans of time in which it was the same. */
-export function boundSpans({ t, bound, bound_limit, waiting }: Timeline): readonly BoundSpan[] {
-  const spans: BoundSpan[] = [];
-  let isOpen = false;
-  t.forEach((at, index) => {
-    const kind = bound[index] ?? null;
-    const last = spans.at(-1);
-    if (isOpen && last !== undefined && last.kind === kind)
-      spans[spans.length - 1] = { ...last, to: at, limit: bound_limit[index] ?? null, waiting: Math.max(last.waiting, waiting[index] ?? 0) };
-    else if (kind !== null) spans.push({ from: at, to: at, kind, limit: bound_limit[index] ?? null, waiting: waiting[index] ?? 0 });
-    isOpen = kind !== null;
-  });
-  return spans;
 }

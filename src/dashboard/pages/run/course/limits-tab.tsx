@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import { LIMIT_KINDS } from "../../../../endpoint-limits/limit-kinds.ts";
 import { limitText } from "../../../../endpoint-limits/bound-text.ts";
 import { inFlightText, waitingText } from "../../../../report/progress/standing-text.ts";
 import { formatSeconds, thousands } from "../../../../report/text/format.ts";
 import { batchesText } from "../../../../report/text/batch-text.ts";
 import type { Evaluation, Timeline } from "../../../api/run-answers.ts";
 import { Chart } from "../../../design/chart/chart.tsx";
-import { type BoundSpan, boundSpans, concurrencyPlot, donePlot } from "./course-plots.ts";
+import { type BoundSpan, boundName, boundSpans } from "./bound-spans.ts";
+import { concurrencyPlot, donePlot } from "./course-plots.ts";
 import { Facts } from "../../../design/list/facts.tsx";
 import type { Said } from "../fields.tsx";
 import { NoCourse } from "./no-course.tsx";
@@ -59,26 +59,13 @@ function Course({ course }: { readonly course: Timeline }) {
     <div class="run-columns">
       <Chart
         title="Requests at once"
-        says={`A sample each ${formatSeconds(course.step_ms / 1_000)} at most; in them up to ${thousands(most)} in flight.`}
+        says={`A sample each ${formatSeconds(course.step_ms / 1_000)} at most; in them up to ${thousands(most)} in flight.${spans.length === 0 ? "" : " Hatched: requests waited."}`}
         plot={plots.requests}
       />
       <Chart title="Rollouts that are done" says={`${thousands(course.done.at(-1) ?? 0)} at last.`} plot={plots.done} />
       <Bounds spans={spans} />
     </div>
   );
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  pause: "the endpoint asked to be left alone",
-  down: "the endpoint did not answer",
-  start: "first answers were waited for",
-  budget: "money of the budget",
-};
-
-function boundName({ kind, limit }: BoundSpan): string {
-  const known = LIMIT_KINDS.find((each) => each === kind);
-  if (known === undefined) return KINDS[kind] ?? kind;
-  return limit === null ? `a limit of ${known.replaceAll("_", " ")}` : limitText(known, limit);
 }
 
 /** What requests waited for, and when. */

@@ -13,6 +13,10 @@ export interface StatesSeen {
   readonly characters: number;
   /** Milliseconds from what changed in the run to each state that tells of it, ascending. */
   readonly late: readonly number[];
+  /** When what a state tells of had changed in the run, in Unix milliseconds, by the finished rollouts that it says; without states that tell of no change. */
+  readonly changed: Readonly<Record<string, number>>;
+  /** Processor time of the pages, in seconds: what a real one takes of a machine of its own. */
+  readonly processor: number;
 }
 
 export interface StateFollowers {
@@ -39,18 +43,19 @@ export async function startStateFollowers(url: string, runId: string, count: num
 
 interface FullState {
   readonly updated_at: string;
-  readonly edgewise: { readonly settled: boolean };
+  readonly edgewise: { readonly finished_rollouts: number };
 }
 
 interface One {
   states: number;
   characters: number;
   readonly late: number[];
+  readonly changed: Map<number, number>;
 }
 
 /** One page, over as many connections as it takes. */
 async function follow(url: string, runId: string, connected: () => void): Promise<One> {
-  const one: One = { states: 0, characters: 0, late: [] };
+  const one: One = { states: 0, characters: 0, late: [], changed: new Map() };
   let [updated, wait] = ["", 100];
   for (;;) {
     const response = await fetch(`${url}/api/v1/evaluation-states?ids=${runId}&full=true`);
@@ -65,9 +70,12 @@ async function follow(url: string, runId: string, connected: () => void): Promis
       const now = performance.timeOrigin + performance.now();
       one.states++;
       one.characters += data.length;
-      const { updated_at } = JSON.parse(data) as FullState;
+      const { updated_at, edgewise } = JSON.parse(data) as FullState;
       // What only executors said of their requests changes nothing in the run. The first one tells of what was before.
-      if (updated !== "" && updated_at !== updated) one.late.push(now - Date.parse(updated_at));
+      if (updated !== "" && updated_at !== updated) {
+        one.late.push(now - Date.parse(updated_at));
+        one.changed.set(edgewise.finished_rollouts, Date.parse(updated_at));
+      }
       updated = updated_at;
     }
     await sleep(wait);
@@ -85,11 +93,14 @@ if (import.meta.main) {
     ),
   );
   const states = all.reduce((sum, each) => sum + each.states, 0);
+  const cpu = process.cpuUsage();
   const seen: StatesSeen = {
     complete: all.length,
     states,
     characters: all.reduce((sum, each) => sum + each.characters, 0) / states,
     late: all.flatMap(({ late }) => late).sort((a, b) => a - b),
+    changed: Object.fromEntries(all.flatMap(({ changed }) => [...changed])),
+    processor: (cpu.user + cpu.system) / 1e6,
   };
   console.log(JSON.stringify(seen));
 }

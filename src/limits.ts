@@ -186,6 +186,12 @@ export const INPUT_CHUNK_ROWS = 512;
 export const INPUT_CACHE_BYTES = 4 * MIB;
 /** What is kept of one rollout to score it later, or to go on with it: a row of half of that is the largest, and a deployed executor writes one at a time. */
 export const MAX_KEPT_STATE_BYTES = 3 * MIB;
+/**
+ * What is kept of the questions and answers of one rollout's judges, in a run whose rows have them: in English a sixth of the largest row and less than a tenth
+ * of the largest kept state, so that the rollout itself has the room. And of one text of it: the beginning of a prompt of ten thousand words.
+ */
+export const MAX_JUDGEMENTS_CHARACTERS = 256 * KIB;
+export const MAX_JUDGEMENT_CHARACTERS = 64 * KIB;
 /** Response bodies held at once. */
 export const RESPONSE_BYTES = 8 * MIB;
 /** One answer: what a deployed executor may hold of answers, over its five requests. A row of this size would be refused anyway. */

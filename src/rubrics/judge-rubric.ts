@@ -67,23 +67,24 @@ export class JudgeRubric extends Rubric<JudgeObjects> {
 
   /** Asks outside a reward function. */
   get judge(): Judge {
-    return this.#judgeWith({ signal: new AbortController().signal });
+    return this.#judgeWith({ signal: new AbortController().signal }, null);
   }
 
-  protected override objectsFor(scoring: Scoring): Partial<JudgeObjects> {
-    return { ...this.#settings, judge: this.#judgeWith(scoring), ...super.objectsFor(scoring) };
+  protected override objectsFor(scoring: Scoring, scored: State | null): Partial<JudgeObjects> {
+    return { ...this.#settings, judge: this.#judgeWith(scoring, scored), ...super.objectsFor(scoring, scored) };
   }
 
-  #judgeWith({ signal }: Scoring): Judge {
+  /** `scored`: whose rollout it is that is asked about where nobody says it; it is counted for that one, and not kept in its state. */
+  #judgeWith({ signal }: Scoring, scored: State | null): Judge {
     return async (prompt, completion, answer, state = null) => {
       const content = filledIn(this.#settings.judgePrompt, {
         question: questionOf(prompt),
         answer: typeof answer === "string" ? answer : JSON.stringify(answer),
         response: this.parser.parseAnswer(completion) ?? "",
       });
-      if (state === null) return this.#ask(content, {}, signal);
+      if (state === null) return this.#ask(content, scored ?? {}, signal);
       const known = answersOf(state)[content];
-      if (known !== undefined) return known;
+      if (typeof known === "string") return known;
       const asked = this.#asked.get(state) ?? new Map<string, Promise<string>>();
       this.#asked.set(state, asked);
       const answering = asked.get(content) ?? this.#ask(content, state, signal);
@@ -118,9 +119,9 @@ export class JudgeRubric extends Rubric<JudgeObjects> {
 }
 
 /** Kept in the state under verifiers' name, so that `--state-columns judge_response` saves it. */
-function answersOf(state: State): Record<string, string> {
+function answersOf(state: State): Record<string, unknown> {
   const { [JUDGE_COLUMN]: kept } = state;
-  return typeof kept === "object" && kept !== null ? (kept as Record<string, string>) : {};
+  return typeof kept === "object" && kept !== null ? (kept as Record<string, unknown>) : {};
 }
 
 /** Text of the last user message, else of the last message that has any. Throws for a prompt without a word. */

@@ -175,24 +175,25 @@ export class Rubric<Objects extends object = object> {
     await runHandlers(this, "teardown");
   }
 
-  /** What the functions find in their context beside the rollout. */
-  protected objectsFor(_scoring: Scoring): Partial<Objects> {
+  /** What the functions find in their context beside the rollout. `state`: of the one that they score; null for those that judge a group. */
+  protected objectsFor(_scoring: Scoring, _state: State | null): Partial<Objects> {
     return this.#objects;
   }
 
   /** Runs the functions one after another, each on all states at once. One evaluation per state, in their order. */
   async evaluate(states: readonly State[], scoring: Scoring): Promise<Evaluation[]> {
     const shared = { parser: this.parser, signal: scoring.signal };
-    const objects = this.objectsFor(scoring);
     const evaluations = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
-    const contexts = states.map((state) =>
-      isRowOnly(state) ? rowContextOf(state, { ...shared, ...objects }) : { ...columnsOf(state), ...contextOf(state, shared), ...objects },
-    );
+    const contexts = states.map((state) => {
+      const objects = this.objectsFor(scoring, state);
+      return isRowOnly(state) ? rowContextOf(state, { ...shared, ...objects }) : { ...columnsOf(state), ...contextOf(state, shared), ...objects };
+    });
+    const ofGroup = this.objectsFor(scoring, null);
     for (const reward of this.#functions) {
       const outcomes =
         reward.kind === "individual"
           ? await Promise.all(contexts.map((context) => callOne(reward, context)))
-          : await callGroup(reward, Object.defineProperties(groupContextOf(states, shared), Object.getOwnPropertyDescriptors(objects)) as GroupRewardContext);
+          : await callGroup(reward, Object.defineProperties(groupContextOf(states, shared), Object.getOwnPropertyDescriptors(ofGroup)) as GroupRewardContext);
       for (const [index, evaluation] of evaluations.entries()) {
         const outcome = outcomes[index];
         if (typeof outcome === "number") {

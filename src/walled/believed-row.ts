@@ -5,6 +5,7 @@ import { MAX_KEPT_STATE_BYTES, MIB } from "../limits.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { type GivenStateOptions, stateOfGivenRow } from "../rollouts/state/given-state.ts";
 import { keepCacheUsage } from "../rollouts/state/cache-meter.ts";
+import { type Judgements, keepJudgements } from "../rollouts/state/judgements.ts";
 import { keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
 import { checkScores, checkTimes, NotBelieved } from "./believed-state.ts";
@@ -17,6 +18,8 @@ export interface BelievedRowWith extends Omit<GivenStateOptions, "code"> {
   readonly wasRefused: (code: RolloutErrorCode) => boolean;
   /** What judges took for this rollout, as far as they are called from here: the row's own word counts for nothing. */
   readonly judges: JudgeUsage | null;
+  /** The same of what they were shown and said. */
+  readonly judgements: Judgements | null;
   /** The same of how its calls were answered. */
   readonly cache: CacheUsage | null;
 }
@@ -25,7 +28,7 @@ export interface BelievedRowWith extends Omit<GivenStateOptions, "code"> {
  * The state of a rollout of which an environment behind a wall gives the row that a library of its own wrote. The row stays as it is; what it is worth, which error
  * it ended in and whose rollout it is, is looked at as for a state. Throws `NotBelieved`.
  */
-export function believedRow(text: string, { input, code, wasRefused, judges, cache, ...options }: BelievedRowWith): State {
+export function believedRow(text: string, { input, code, wasRefused, judges, judgements, cache, ...options }: BelievedRowWith): State {
   if (text.length > MAX_KEPT_STATE_BYTES) throw new NotBelieved(`has a row of ${text.length} characters, more than ${MAX_KEPT_STATE_BYTES / MIB} MiB`);
   let state: State;
   try {
@@ -38,6 +41,7 @@ export function believedRow(text: string, { input, code, wasRefused, judges, cac
   checkTimes(state);
   checkScores(state, wasRefused, true);
   if (judges !== null) keepJudgeUsage(state, judges);
+  keepJudgements(state, judgements);
   if (cache !== null) keepCacheUsage(state, cache);
   return state;
 }

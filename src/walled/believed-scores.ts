@@ -2,6 +2,7 @@ import type { ToEngineOf } from "../environment-protocol/to-engine.ts";
 import type { Stored } from "../environments/unit/stored-rollout.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { keepCacheUsage } from "../rollouts/state/cache-meter.ts";
+import { keepJudgements } from "../rollouts/state/judgements.ts";
 import { keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
 import { marksOf } from "../rollouts/state/time-marks.ts";
 import type { RolloutFailure } from "../rollouts/types.ts";
@@ -32,8 +33,10 @@ export function applyScores(stored: Stored, scores: ToEngineOf<"rescored">["scor
   for (const name of lacks) (stored.lacks as Set<string>).add(name.slice(0, 200));
   const usage = standIns.usageOf(number, null);
   const cache = standIns.cacheOf(number, null);
+  const judgements = standIns.judgementsOf(number, null);
   standIns.settle(number);
   if (usage !== null) keepJudgeUsage(state, usage);
+  keepJudgements(state, judgements);
   if (cache !== null) keepCacheUsage(state, cache);
 }
 

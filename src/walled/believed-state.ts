@@ -9,6 +9,7 @@ import { reservedMetricNames } from "../rollouts/rows/row.ts";
 import { cacheUsageOf, keepCacheUsage } from "../rollouts/state/cache-meter.ts";
 import { NO_JUDGES } from "../rollouts/state/judge-usage.ts";
 import { marksOf } from "../rollouts/state/time-marks.ts";
+import { type Judgements, judgementsOf, keepJudgements } from "../rollouts/state/judgements.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
 import type { Client, RolloutFailure, State, Timing } from "../rollouts/types.ts";
 
@@ -33,6 +34,8 @@ export interface BelievedWith {
   readonly wasRefused: (code: RolloutErrorCode) => boolean;
   /** What judges took for this rollout: what the text says of that is nobody's word. */
   readonly judges: (said: JudgeUsage | null) => JudgeUsage | null;
+  /** The same of what they were shown and said. */
+  readonly judgements: (said: Judgements | null) => Judgements | null;
   /** The same of how its calls were answered. */
   readonly cache: (said: CacheUsage | null) => CacheUsage | null;
 }
@@ -41,7 +44,7 @@ export interface BelievedWith {
  * The state that an environment behind a wall gives of a rollout. Numbers are numbers, an error is one that environments have, and whose
  * rollout it is this side says. Throws `NotBelieved`.
  */
-export function believedState(text: string, { base, client, wasRefused, judges, cache }: BelievedWith): OpenedState {
+export function believedState(text: string, { base, client, wasRefused, judges, judgements, cache }: BelievedWith): OpenedState {
   if (text.length > MAX_KEPT_STATE_BYTES) no(`has ${text.length} characters, more than ${MAX_KEPT_STATE_BYTES / MIB} MiB`);
   let opened: OpenedState;
   try {
@@ -59,6 +62,7 @@ export function believedState(text: string, { base, client, wasRefused, judges, 
   const said = judgeUsageOf(state);
   const usage = judges(said);
   if (usage !== null || said !== null) keepJudgeUsage(state, usage ?? NO_JUDGES);
+  keepJudgements(state, judgements(judgementsOf(state)));
   const saidCache = cacheUsageOf(state);
   const answered = cache(saidCache);
   if (answered !== null || saidCache !== null) keepCacheUsage(state, answered ?? NO_CALLS);

@@ -9,6 +9,7 @@ import { isRolloutErrorCode, rolloutFailure } from "../rollouts/failure.ts";
 import { type KeptBase, type KeptTurn, markUnkept, type OpenedState } from "../rollouts/kept/kept-state.ts";
 import { askedTimesOf, keepAskedTimes } from "../rollouts/state/asked-questions.ts";
 import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
+import { judgementsOf } from "../rollouts/state/judgements.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 import { createState, type StateOptions } from "../rollouts/state/state.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
@@ -97,6 +98,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
         client: options.client,
         wasRefused: this.wasRefused,
         judges: (said) => this.standIns.usageOf(state, said === null || before === undefined ? null : judgeUsageOf(before)),
+        judgements: (said) => this.standIns.judgementsOf(state, said === null || before === undefined ? null : judgementsOf(before)),
         cache: (said) => this.standIns.cacheOf(state, said === null || before === undefined ? null : cacheUsageOf(before)),
       });
       // Its own count is nobody's word either.
@@ -109,8 +111,9 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   #openRow(rollout: number, row: string, code: string | undefined, state: number | null): State | null {
     const { input } = this.#of;
     const judges = this.standIns.usageOf(state, null);
+    const judgements = this.standIns.judgementsOf(state, null);
     const cache = this.standIns.cacheOf(state, null);
-    return this.#believed(rollout, () => believedRow(row, { input, ...this.#asked(), code, wasRefused: this.wasRefused, judges, cache }));
+    return this.#believed(rollout, () => believedRow(row, { input, ...this.#asked(), code, wasRefused: this.wasRefused, judges, judgements, cache }));
   }
 
   /** What `open` gives, or null where that is not to be believed. */

@@ -3,6 +3,7 @@ import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { addJudges } from "../metrics/totals.ts";
 import { type AskedTimes, askedTimesOf, keepAskedTimes, nameRollout } from "../rollouts/state/asked-questions.ts";
 import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
+import { type Judgements, judgementsOf } from "../rollouts/state/judgements.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 
 /**
@@ -65,6 +66,13 @@ export class StandIns {
     const standIn = state === null ? undefined : this.#states.get(state);
     const own = standIn === undefined ? null : cacheUsageOf(standIn);
     return own === null || before === null ? (own ?? before) : addCacheUsage(before, own);
+  }
+
+  /** The same of what they were shown and said; null where nothing was noted. */
+  judgementsOf(state: number | null, before: Judgements | null): Judgements | null {
+    const standIn = state === null ? undefined : this.#states.get(state);
+    const own = standIn === undefined ? null : judgementsOf(standIn);
+    return own === null || before === null ? (own ?? before) : { ...before, ...own };
   }
 
   /** The rollout of that number has its row: no other has the same usage. */

@@ -2,6 +2,7 @@ import type { Failure } from "../../errors/result.ts";
 import { JUDGE_COLUMN } from "../../metrics/judge-fields.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
+import { putJudgements } from "../../rollouts/rows/judge-column.ts";
 import { rescoredLine } from "../../rollouts/rows/rescored-row.ts";
 import { rolloutFailure } from "../../rollouts/failure.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES } from "../../rollouts/rows/row.ts";
@@ -70,7 +71,13 @@ function freshRow({ kept, row, own, state, hadError }: Stored, { stateColumns, e
       scoring: marksOf(state).scoring,
       keepsError: hadError,
     });
+  const bare = own[JUDGE_COLUMN];
+  putJudgements(own, state, stateColumns);
   let line = lineOf();
+  if (exceeds(line, MAX_RESULT_ROW_BYTES)) {
+    own[JUDGE_COLUMN] = bare;
+    line = lineOf();
+  }
   if (exceeds(line, MAX_RESULT_ROW_BYTES)) {
     own.error ??= rolloutFailure("row_too_large", "the row with its new scores is larger than a row may be, and was written without them");
     Object.assign(own, { reward: 0, metrics: {} });

@@ -1,5 +1,6 @@
 import type { Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
+import { JUDGE_COLUMN } from "../../metrics/judge-fields.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import type { EnvironmentTraits } from "../hosted/traits.ts";
@@ -7,6 +8,7 @@ import { addCacheUsage, type CacheUsage } from "../../metrics/cache-usage.ts";
 import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import { type JudgeMeter, NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { addJudges } from "../../metrics/totals.ts";
+import { putJudgements } from "../../rollouts/rows/judge-column.ts";
 import { type RescoredOptions, rescoredLine } from "../../rollouts/rows/rescored-row.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../../rollouts/rows/row.ts";
 import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
@@ -90,7 +92,7 @@ export function rescored(
 ): KeptRollout | null {
   // Scoring that ran out of time has said nothing of the rollout.
   if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
-  const line = rescoredLine(kept.line, row, own, {
+  const options: RescoredOptions = {
     stateColumns,
     envDigest,
     scoredAnew,
@@ -98,7 +100,14 @@ export function rescored(
     ...(cache === undefined ? {} : { cache: addCacheUsage(kept.summary.cache, cache) }),
     scoring: marksOf(state).scoring,
     keepsError: hadError,
-  });
+  };
+  const bare = own[JUDGE_COLUMN];
+  putJudgements(own, state, stateColumns);
+  let line = rescoredLine(kept.line, row, own, options);
+  if (exceeds(line, MAX_RESULT_ROW_BYTES)) {
+    own[JUDGE_COLUMN] = bare;
+    line = rescoredLine(kept.line, row, own, options);
+  }
   if (exceeds(line, MAX_RESULT_ROW_BYTES)) return null;
   const mark = kept.summary.other_prompt === true ? { other_prompt: true as const } : {};
   return { index: kept.index, line, summary: { ...summariseRow(JSON.parse(line) as JsonObject, clusterBy), ...mark } };

@@ -27,6 +27,7 @@ import { clientByModel } from "./judge-clients.ts";
 import { tellOverBudget } from "../over-budget.ts";
 import { Purses } from "../spending/purses.ts";
 import { type BatchPlace, EndpointClients } from "./endpoint-clients.ts";
+import { notedJudges } from "./noted-judges.ts";
 import { outwardOf } from "./outward.ts";
 import { isOutOfPatience, type OutlastedPlace, outlastingOf } from "./patience.ts";
 import { type Place, Places } from "./places.ts";
@@ -261,7 +262,7 @@ export class Endpoints {
         const price = config.prices === undefined ? null : priceOf(config.prices, { base_url, model });
         return clientOf(place, held.permits, outlasting, price);
       });
-      return countedBy(cache, "judges", client);
+      return countedBy(cache, "judges", notedJudges(config, client));
     };
   }
 

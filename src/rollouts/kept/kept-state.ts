@@ -6,6 +6,7 @@ import { isScorerError } from "../../errors/codes.ts";
 import { type GroupShares, keepShares, sharesOf } from "../rows/group-shares.ts";
 import { askedTimesOf, keepAskedTimes } from "../state/asked-questions.ts";
 import { cacheUsageOf, keepCacheUsage } from "../state/cache-meter.ts";
+import { type Judgements, judgementsOf, keepJudgements } from "../state/judgements.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../state/judge-usage.ts";
 import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
@@ -72,6 +73,8 @@ interface KeptText {
   readonly judges: JudgeUsage | null;
   /** How often it has asked each of its questions; absent = it keeps no count of that. */
   readonly asked?: Readonly<Record<string, number>>;
+  /** What its judges were shown and said, in a run whose rows have that; absent = in others, where none was asked, and in texts of before. */
+  readonly judged?: Judgements;
   /** How its calls were answered, in a run that reads the cache; absent = in none, and in texts of before. */
   readonly cache?: CacheUsage;
   readonly turn: (Omit<KeptTurn, "prompt"> & { readonly prompt: Runs | null }) | null;
@@ -148,7 +151,7 @@ export class StateSnapshot {
     for (const key of Object.keys(state)) if (!APART.has(key)) this.#addField(fields, key, state[key]);
     if (!isShared(state.tool_defs, base.tools)) this.#addField(fields, "tool_defs", state.tool_defs);
     this.#fields = this.#check.textOf(fields).slice(1, -1);
-    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}${askedIn(state)}${cacheText(state)}`;
+    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}${askedIn(state)}${cacheText(state)}${judgedIn(state)}`;
   }
 
   #addField(fields: Record<string, unknown>, key: string, value: unknown): void {
@@ -222,6 +225,11 @@ function saidIn(state: State): Said {
 
 const scoresOf = (state: State, { code }: KeptBase): string => `,"scored":${JSON.stringify({ ...sharesOf(state, state.reward ?? 0), by: code ?? null })}`;
 
+function judgedIn(state: State): string {
+  const judgements = judgementsOf(state);
+  return judgements === null ? "" : `,"judged":${JSON.stringify(judgements)}`;
+}
+
 function askedIn(state: State): string {
   const asked = askedTimesOf(state);
   return asked === null ? "" : `,"asked":${JSON.stringify(asked)}`;
@@ -276,6 +284,7 @@ function opened(kept: KeptText, base: KeptBase, client: Client | null): OpenedSt
   marks.env.push(...kept.marks.env);
   if (kept.judges !== null) keepJudgeUsage(state, kept.judges);
   if (kept.asked !== undefined) keepAskedTimes(state, kept.asked);
+  if (kept.judged !== undefined) keepJudgements(state, kept.judged);
   if (kept.cache !== undefined) keepCacheUsage(state, kept.cache);
   const { scored } = kept;
   const isScored = scored !== undefined && scored.by === (base.code ?? null);

@@ -1,7 +1,7 @@
 import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import { judgeFields } from "../../metrics/judge-fields.ts";
+import { JUDGE_COLUMN, judgeFields } from "../../metrics/judge-fields.ts";
 import { columnValue } from "./column.ts";
 import { objectText, type RawField, rawFields } from "./raw-fields.ts";
 import { cacheFields, scoreFields } from "./row.ts";
@@ -63,6 +63,8 @@ export function rescoredLine(line: string, row: JsonObject, state: State, option
     const text = scores.get(name);
     return text === undefined ? [] : [[name, text]];
   });
+  // Scoring makes it, and rows that were made without it have it from now on, all of them.
+  if (stateColumns.includes(JUDGE_COLUMN) && !Object.hasOwn(row, JUDGE_COLUMN)) out.push([JUDGE_COLUMN, columnText(JUDGE_COLUMN, "null", row, state)]);
   out.splice(place === -1 ? out.length : place, 0, ...made);
   return objectText(out, line);
 }

@@ -2,7 +2,7 @@ import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { KIB, MIB } from "../../limits.ts";
-import { judgeFields } from "../../metrics/judge-fields.ts";
+import { JUDGE_COLUMN, judgeFields } from "../../metrics/judge-fields.ts";
 import { ROW_FIELDS } from "../../metrics/row-metrics.ts";
 import { dollarsOf, type NanoCost } from "../../prices/nano-cost.ts";
 import type { Price } from "../../prices/price.ts";
@@ -12,8 +12,10 @@ import { rowMessages } from "../messages.ts";
 import { flatRow } from "./flat-row.ts";
 import type { ForeignRow } from "./foreign-row.ts";
 import { givenRowOf, writtenRow } from "./given-row.ts";
+import { judgeColumn, withJudgements } from "./judge-column.ts";
 import { rowChains, rowError } from "./row-errors.ts";
 import { rowText } from "./row-text.ts";
+import { judgementsOf } from "../state/judgements.ts";
 import { nestedTiming } from "../state/time-marks.ts";
 import type { RolloutFailure, State, Tool } from "../types.ts";
 import { rolloutCost } from "../state/rollout-cost.ts";
@@ -71,15 +73,27 @@ interface Written {
 type Part = "completion" | "prompt" | "info" | "tool_defs" | "answer" | "state columns";
 export const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
 
+interface Attempt {
+  readonly without: readonly Part[];
+  /** With what was noted of judges, which no row loses anything else for. */
+  readonly notes: boolean;
+}
+const ATTEMPTS: readonly Attempt[] = [
+  { without: [], notes: true },
+  { without: [], notes: false },
+  { without: ["completion"], notes: false },
+  { without: ALL_PARTS, notes: false },
+];
+
 const made = (value: Json): ColumnValue => ({ ok: true, value });
 
 /**
  * The row of a finished rollout, `without` some of its parts when it would be too large; a row that lacks parts, or whose state
  * columns are no JSON, says so as its error, if it has none.
  */
-function buildRow(state: State, options: RowOptions, without: readonly Part[]): Row {
+function buildRow(state: State, options: RowOptions, { without, notes }: Attempt): Row {
   const keeps = (part: Part): boolean => !without.includes(part);
-  const columns = options.stateColumns.map((name) => ({ name, value: name === TURNS_COLUMN ? made(turnsOf(state)) : columnValue(state, name) }));
+  const columns = options.stateColumns.map((name) => ({ name, value: columnOf(state, name, notes) }));
   const error = state.error ?? columnFailure(columns.map(({ value }) => value)) ?? sizeFailure(without);
   const metrics = state.metrics ?? {};
   const row: Row = {
@@ -122,14 +136,23 @@ const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew, cache }: RowOp
 export const cacheFields = ({ judges, ...own }: CacheUsage): JsonObject => ({ ...own, ...(judges === undefined ? {} : { judges: { ...judges } }) });
 
 /** The same of a rollout that came with its row. */
-function givenRow(given: ForeignRow, state: State, options: RowOptions, without: readonly Part[]): Written {
+function givenRow(given: ForeignRow, state: State, options: RowOptions, { without, notes }: Attempt): Written {
+  const noted = notes && options.stateColumns.includes(JUDGE_COLUMN) ? judgementsOf(state) : null;
   const { row, line } = writtenRow(given, state, {
     error: state.error ?? sizeFailure(without),
     lost: without === ALL_PARTS ? "all" : without.length === 0 ? "nothing" : "completion",
     more: ownFields(options, state.usage === null ? null : rolloutCost(state, options.price ?? null)),
-    columns: options.stateColumns.includes(TURNS_COLUMN) ? { [TURNS_COLUMN]: turnsOf(state) } : {},
+    columns: {
+      ...(options.stateColumns.includes(TURNS_COLUMN) ? { [TURNS_COLUMN]: turnsOf(state) } : {}),
+      ...(noted === null ? {} : { [JUDGE_COLUMN]: withJudgements(given.value[JUDGE_COLUMN], noted) }),
+    },
   });
   return { row: row as Row, line };
+}
+
+function columnOf(state: State, name: string, notes: boolean): ColumnValue | ColumnProblem {
+  if (name === TURNS_COLUMN) return made(turnsOf(state));
+  return name === JUDGE_COLUMN && notes ? judgeColumn(state) : columnValue(state, name);
 }
 
 function columnFailure(values: readonly (ColumnValue | ColumnProblem)[]): RolloutFailure | null {
@@ -154,15 +177,15 @@ export function sizeFailure(without: readonly Part[]): RolloutFailure | null {
  */
 export function rowOf(state: State, options: RowOptions): Written {
   const given = givenRowOf(state);
-  for (const without of [[], ["completion"], ALL_PARTS] as const) {
-    const written = given === null ? madeRow(state, options, without) : givenRow(given, state, options, without);
+  for (const attempt of ATTEMPTS) {
+    const written = given === null ? madeRow(state, options, attempt) : givenRow(given, state, options, attempt);
     if (!exceeds(written.line, MAX_RESULT_ROW_BYTES)) return written;
   }
   throw new RangeError(`the row of example ${state.example_id} exceeds ${MAX_RESULT_ROW_BYTES} bytes even without its contents`);
 }
 
-function madeRow(state: State, options: RowOptions, without: readonly Part[]): Written {
-  const row = buildRow(state, options, without);
+function madeRow(state: State, options: RowOptions, attempt: Attempt): Written {
+  const row = buildRow(state, options, attempt);
   return { row, line: rowText(options.shape === "0.1.9" ? flatRow(row) : row) };
 }
 

@@ -7,9 +7,12 @@ import { PythonEnv } from "../../../src/environments/sandbox/python-env.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { rescore } from "../../../src/environments/unit/rescore.ts";
 import type { KeptRollout } from "../../../src/environments/unit/stored-rollout.ts";
+import { notedJudges } from "../../../src/executor/endpoints/noted-judges.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
+import { MAX_RESULT_ROW_BYTES } from "../../../src/rollouts/rows/row.ts";
 import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { response, scripted } from "../../support/walled/units.ts";
 import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 type Scores = ConstructorParameters<typeof Rubric>[0];
@@ -45,6 +48,37 @@ const scoredBy = (environment: Environment, row: object, rowOnly: boolean) =>
     now: () => 1,
     sleep,
   });
+
+describe("what judges saw and said", () => {
+  const judge = notedJudges(
+    { state_columns: ["judge_response"] },
+    scripted(() => response("no")),
+  );
+  const asks = (content: string) => ({
+    name: "asks",
+    fn: async ({ state }: RewardContext) => {
+      await judge.getResponse({ prompt: [{ role: "user", content }], model: "j", sampling_args: {}, tools: [], state, signal: null });
+      return 1;
+    },
+  });
+  const { judge_response: _, ...unasked } = ROW;
+  const keptBy = async (scores: Scores, row: object) => JSON.parse((await scored(scores, row)).rows[0]?.line ?? "").judge_response;
+
+  it("is what this scoring's judge was asked, and nothing of an earlier one, in rows that did not keep it too", async () => {
+    expect(await keptBy([asks("asked")], ROW)).toEqual({ asked: "no" });
+    expect(await keptBy([asks("anew")], ROW)).toEqual({ anew: "no" });
+    expect(await keptBy([asks("anew")], unasked)).toEqual({ anew: "no" });
+    expect(await keptBy([{ name: "asks_nobody", fn: () => 1 }], ROW)).toBeNull();
+    expect(await keptBy([{ name: "asks_nobody", fn: () => 1 }], unasked)).toBeNull();
+  });
+
+  it("leaves a row its new scores where there is no room for it", async () => {
+    const full = { ...unasked, completion: [{ role: "assistant", content: "4".repeat(MAX_RESULT_ROW_BYTES - 2_000) }] };
+    const { rows } = await scored([asks("p".repeat(3_000))], full);
+    expect(rows[0]?.summary).toMatchObject({ reward: 1, error: null });
+    expect(JSON.parse(rows[0]?.line ?? "").judge_response).toBeNull();
+  });
+});
 
 describe("a rollout of which there is its row alone", () => {
   it("has what its row holds of the example, and names what a function asks for beyond that", async () => {

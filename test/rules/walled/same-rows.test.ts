@@ -12,11 +12,12 @@ import { runUnit, type UnitOptions, type UnitOutcome } from "../../../src/enviro
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { ModelError, ToolCallError } from "../../../src/errors/rollout-errors.ts";
 import { countedBy } from "../../../src/executor/endpoints/counted-answers.ts";
+import { notedJudges } from "../../../src/executor/endpoints/noted-judges.ts";
 import { CacheMeter } from "../../../src/rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
 import type { Client, Message, ModelResponse, State } from "../../../src/rollouts/types.ts";
-import { JudgeRubric } from "../../../src/rubrics/judge-rubric.ts";
-import { groupReward } from "../../../src/rubrics/reward-function.ts";
+import { type JudgeObjects, JudgeRubric } from "../../../src/rubrics/judge-rubric.ts";
+import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
 import { walled } from "../../support/walled/walled.ts";
@@ -267,6 +268,41 @@ const CASES: readonly Case[] = [
     check: ({ lines }) => expect(JSON.parse(lines[0] ?? "").usage_cost).toEqual({ input_usd: 0.0028, output_usd: 0.008, total_usd: 0.0108 }),
   },
   {
+    name: "what judges saw and said, asked with the state, without it, and by the environment itself",
+    load: ({ client }) => {
+      const judgeClient = client({ base_url: "https://judge.example/v1", api_key_var: "JUDGE_KEY" });
+      const rubric = new JudgeRubric(
+        [
+          async ({ judge, prompt, completion, answer, state }: RewardContext & JudgeObjects) => (await judge(prompt, completion, answer, state)) === "yes",
+          async ({ judge, prompt, completion }: RewardContext & JudgeObjects) => (await judge(prompt, completion, "without")) === "yes",
+          async ({ judgeClient: own, state }: RewardContext & JudgeObjects) => {
+            const { message } = await own.getResponse({
+              prompt: [{ role: "user", content: "fair?" }],
+              model: "j",
+              sampling_args: {},
+              tools: [],
+              state,
+              signal: null,
+            });
+            return message.content === "yes";
+          },
+        ].map((fn, at) => ({ name: `asks_${at}`, fn })),
+        { judgeClient, judgePrompt: "{answer}|{response}" },
+      );
+      return new SingleTurnEnv({ dataset, rubric });
+    },
+    client: four,
+    count: 2,
+    fields: () => ({ stateColumns: ["judge_response"] }),
+    judge: () => scripted(() => response("yes")),
+    check: ({ lines }) => {
+      for (const line of lines) {
+        expect(JSON.parse(line)).toMatchObject({ reward: 3, judge_usage: { requests: 3 } });
+        expect(JSON.parse(line).judge_response).toEqual({ "4|4": "yes", "without|4": "yes", "fair?": "yes" });
+      }
+    },
+  },
+  {
     name: "calls that the cache answered, of the model and of judges",
     load: () => new Guessing(),
     client: () => scripted(({ prompt }) => response(prompt.length > 2 ? "4" : "5")),
@@ -290,12 +326,12 @@ function halfCached(client: Scripted, cache: CacheMeter): Client {
 }
 
 /** As the executor's judges are: made by the host, counted by the state that a request names. */
-function contextOf(judge: Scripted | undefined): { context: LoadContext; judges: JudgeMeter; cache: CacheMeter } {
+function contextOf(judge: Scripted | undefined, state_columns: readonly string[]): { context: LoadContext; judges: JudgeMeter; cache: CacheMeter } {
   const judges = new JudgeMeter();
   const cache = new CacheMeter();
   const client: LoadContext["client"] = () => {
     judges.open();
-    return countedBy(cache, "judges", {
+    const asked: Client = {
       type: "scripted",
       getResponse: async (request) => {
         const answer = await (judge as Scripted).getResponse(request);
@@ -303,7 +339,8 @@ function contextOf(judge: Scripted | undefined): { context: LoadContext; judges:
         cache.tookKept(request.state, "judges", answer.usage);
         return { ...answer, cached: true };
       },
-    });
+    };
+    return countedBy(cache, "judges", notedJudges({ state_columns }, asked));
   };
   return { context: { datasets: memoryDatasets(""), client }, judges, cache };
 }
@@ -311,9 +348,10 @@ function contextOf(judge: Scripted | undefined): { context: LoadContext; judges:
 describe("an environment behind a wall has the same rows as inside", () => {
   it.each(CASES)("$name", async ({ load, client, count = 1, fields = () => ({}), judge, check, saysMore }) => {
     const definition = define(load);
+    const given: Partial<UnitOptions> = fields();
     const outcomes: UnitOutcome[] = [];
     for (const offered of [offeredDefinition(definition), walled(definition, {}, { sleep: atOnce }).offered]) {
-      const { context, judges, cache } = contextOf(judge?.());
+      const { context, judges, cache } = contextOf(judge?.(), given.stateColumns ?? []);
       const hosted = await offered.load({}, context);
       const model = client();
       outcomes.push(await play(hosted, model, count, { judges, cache, client: countedBy(cache, "model", halfCached(model, cache)), ...fields() }));

@@ -34,11 +34,11 @@ export class DashboardPlace {
     this.serving = serving;
   }
 
-  /** `browserPath`: of `findBrowser`. */
-  static async start(browserPath: string): Promise<DashboardPlace> {
+  /** `browserPath`: of `findBrowser`; `env`: variables of the service beside the usual ones. */
+  static async start(browserPath: string, env: Readonly<Record<string, string>> = {}): Promise<DashboardPlace> {
     const workplace = new Workplace();
     const model = await startModelServer({ answer: "reverse" });
-    const place = new DashboardPlace(workplace, model, await launchBrowser(browserPath), workplace.start(["serve", "--port", "0"]));
+    const place = new DashboardPlace(workplace, model, await launchBrowser(browserPath), workplace.start(["serve", "--port", "0"], env));
     await place.#listens();
     return place;
   }

@@ -4,6 +4,7 @@ import { useLocation } from "preact-iso/router";
 import { COMPARE } from "../../address/links.ts";
 import { useDashboard } from "../../context.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
+import { Stale } from "../../design/stale.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { AddRun } from "./add-run.tsx";
 import { type Go, addressOf, commandOf, compareQueryOf, hasNoBaseline } from "./compare-query.ts";
@@ -27,6 +28,7 @@ export function ComparePage() {
   const go: Go = (next, replaces = true) => route(link(COMPARE, addressOf(next)), replaces);
   const comparison = store.comparisonOf(query);
   const compared = comparison?.comparisons[query.against - 1] ?? null;
+  const stale = store.staleOf(query);
   const isRefused = hasNoBaseline(query);
   const isEnough = query.runs.length > 1 && !isRefused;
   // Commands know folders by their paths.
@@ -49,7 +51,8 @@ export function ComparePage() {
         </>
       )}
       {isEnough && comparison === null && store.problem.value === null ? <p role="status">Comparing…</p> : null}
-      {store.problem.value === null ? null : <NotCompared query={query} problem={store.problem.value} store={store} go={go} />}
+      {stale === null ? null : <Stale what="this comparison is as it was" problem={stale} seenAt={store.seenAt.value} again={() => store.again()} />}
+      {store.problem.value === null || stale !== null ? null : <NotCompared query={query} problem={store.problem.value} store={store} go={go} />}
       {comparison === null || compared === null ? null : (
         <>
           <Joined comparison={compared} clusterBy={comparison.cluster_by} query={query} go={go} />

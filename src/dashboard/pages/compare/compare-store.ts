@@ -28,13 +28,15 @@ const FAILED_MS = 5_000;
 /** The comparison of one view: what its runs are, its numbers, and a page of its examples. */
 export class CompareStore {
   readonly faces = signal<ReadonlyMap<string, Face>>(new Map());
-  /** Of the view before until the answer of this one. */
+  /** Of the view before until the answer of this one, which stays while nobody answers. */
   readonly comparison = signal<Comparison | null>(null);
   readonly examples = signal<ListedExamples | null>(null);
   /** Why there is no comparison of this view. */
   readonly problem = signal<Problem | null>(null);
   readonly examplesProblem = signal<Problem | null>(null);
   readonly isLoading = signal(false);
+  /** When the newest answer came, in Unix milliseconds. */
+  readonly seenAt = signal(0);
 
   readonly #api: Api;
   readonly #asked: Record<"comparison" | "examples", { readonly key: string; readonly abort: AbortController } | null> = { comparison: null, examples: null };
@@ -67,13 +69,18 @@ export class CompareStore {
     return { ...listed, isCurrent: listed.key === JSON.stringify(pageQuestion(query)) };
   }
 
+  /** Why what is shown is not of this view and now, where that passes. */
+  staleOf(query: CompareQuery): Problem | null {
+    const problem = this.problem.value ?? this.examplesProblem.value;
+    return problem !== null && isPassing(problem) && this.comparisonOf(query) !== null ? problem : null;
+  }
+
   /** Asks again for what could not be had. */
   again(): void {
     this.#asked.comparison = null;
     this.#asked.examples = null;
-    const known = [...this.faces.value].filter(([, face]) => face.ok);
     // A run that goes on may have settled meanwhile.
-    this.faces.value = new Map(known.filter(([, face]) => face.ok && face.value.status === "COMPLETED"));
+    for (const [id, face] of this.faces.value) if (!face.ok || face.value.status !== "COMPLETED") void this.#look(id);
     if (this.#query !== null) this.show(this.#query);
   }
 
@@ -93,7 +100,8 @@ export class CompareStore {
   async #look(id: string): Promise<void> {
     try {
       const face: Face = await this.#api.ask(`/evaluations/${id}`, { signal: this.#closed.signal });
-      this.faces.value = new Map(this.faces.value).set(id, face);
+      const keeps = !face.ok && isPassing(face.problem) && this.faces.value.get(id)?.ok === true;
+      if (!keeps) this.faces.value = new Map(this.faces.value).set(id, face);
     } catch {
       // The page is left.
     }
@@ -106,7 +114,9 @@ export class CompareStore {
     batch(() => {
       this.isLoading.value = false;
       this.problem.value = answer.ok ? null : answer.problem;
-      this.comparison.value = answer.ok ? answer.value : null;
+      if (answer.ok) this.comparison.value = answer.value;
+      else if (!isPassing(answer.problem)) this.comparison.value = null;
+      if (answer.ok) this.seenAt.value = Date.now();
     });
     this.#tryLater(answer);
   }
@@ -117,7 +127,9 @@ export class CompareStore {
     if (answer === null) return;
     batch(() => {
       this.examplesProblem.value = answer.ok ? null : answer.problem;
-      this.examples.value = answer.ok ? { answer: answer.value, page: query.page, key: JSON.stringify(question) } : null;
+      if (answer.ok) this.examples.value = { answer: answer.value, page: query.page, key: JSON.stringify(question) };
+      else if (!isPassing(answer.problem)) this.examples.value = null;
+      if (answer.ok) this.seenAt.value = Date.now();
     });
     this.#tryLater(answer);
   }

@@ -54,7 +54,11 @@ export function Examples({ query, store, go, metrics }: ExamplesProps) {
   ]);
   if (query.unpaired) return null;
   if (listed === null || answer === null)
-    return problem === null ? <p role="status">Loading examples…</p> : <Failure problem={problem} again={() => store.again()} />;
+    return problem === null || store.staleOf(query) !== null ? (
+      <p role="status">Loading examples…</p>
+    ) : (
+      <Failure problem={problem} again={() => store.again()} />
+    );
   return (
     <section ref={place} class="examples" aria-label="Examples">
       <h2>Examples</h2>

@@ -2,12 +2,14 @@ import { signal } from "@preact/signals";
 import type { RowMessage } from "../../../cells/row-messages.ts";
 import type { RolloutMessages, RolloutOutline } from "../../api/answers.ts";
 import type { Api } from "../../api/ask.ts";
-import type { Problem } from "../../api/problem.ts";
+import { isPassing, type Problem } from "../../api/problem.ts";
 import type { MessageSource } from "../../design/transcript/message-source.ts";
 
 /** Messages of one question, and how many questions' messages are kept. */
 const CHUNK = 64;
 const MOST_CHUNKS = 64;
+/** After a look that failed and may go well later. */
+const FAILED_MS = 5_000;
 
 /** The messages of one rollout, asked for by their numbers when somebody looks at them. A rollout of any size has a few chunks of them in memory. */
 export class MessageStore implements MessageSource {
@@ -21,6 +23,7 @@ export class MessageStore implements MessageSource {
   readonly #problem = signal<Problem | null>(null);
   readonly #closed = new AbortController();
   #isAsking = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `path`: of the rollout, below `/api/v1`. */
   constructor(api: Api, path: string, { messages, turns }: Pick<RolloutOutline, "messages" | "turns">) {
@@ -48,6 +51,7 @@ export class MessageStore implements MessageSource {
   }
 
   again(): void {
+    clearTimeout(this.#timer);
     this.#problem.value = null;
     void this.#next();
   }
@@ -60,6 +64,7 @@ export class MessageStore implements MessageSource {
   }
 
   close(): void {
+    clearTimeout(this.#timer);
     this.#closed.abort();
   }
 
@@ -97,6 +102,8 @@ export class MessageStore implements MessageSource {
         this.#problem.value = answer.ok
           ? { kind: "broken", text: "The rollout has fewer messages than it said.", hint: "Load the page again.", status: 0, code: null }
           : answer.problem;
+        clearTimeout(this.#timer);
+        if (isPassing(this.#problem.value)) this.#timer = setTimeout(() => this.again(), FAILED_MS);
         return null;
       }
       messages.push(...(answer.value.messages as readonly RowMessage[]));

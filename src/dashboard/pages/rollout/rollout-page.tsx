@@ -5,6 +5,7 @@ import { singleLine } from "../../../report/text/printable.ts";
 import { rolloutAddress, runAddress, samplesAddress } from "../../address/links.ts";
 import { type SamplePlace, samplesQuery, samplesViewOf } from "../../address/samples-view.ts";
 import { useDashboard } from "../../context.ts";
+import { Stale } from "../../design/stale.tsx";
 import { NotFound } from "../not-found.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
@@ -98,6 +99,9 @@ function RolloutOfRun({ id, place: { example, rollout } }: RolloutOfRunProps) {
         </a>
         <a href={link(runAddress(id))}>{run === null ? `Run ${id}` : singleLine(run.name)}</a>
       </div>
+      {store.outline.value !== null && source.connection.value === "lost" ? (
+        <Stale what="this rollout is as it was" problem={source.problem.value} seenAt={source.seenAt.value} again={() => source.refresh()} />
+      ) : null}
       <RolloutSteps place={place} neighbours={neighbours} table={table} addressOf={addressOf} />
       <RolloutBody store={store} query={query} weights={weights} show={show} run={run} isRunKnown={source.problem.value?.status !== 404} />
     </div>

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Api, Asked } from "../../../api/ask.ts";
+import { isPassing } from "../../../api/problem.ts";
 
 /** A row of results.jsonl, of any program. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -10,6 +11,8 @@ interface Samples {
 
 /** Rows that are kept: those of the last examples that somebody looked at. */
 const MOST_KEPT = 20;
+/** After a look that failed and may go well later. */
+const FAILED_MS = 5_000;
 
 const keyOf = (run: string, number: number): string => `${run} ${number}`;
 
@@ -19,6 +22,7 @@ export class RowsStore {
   readonly #api: Api;
   readonly #closed = new AbortController();
   readonly #asked = new Set<string>();
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(api: Api) {
     this.#api = api;
@@ -37,11 +41,13 @@ export class RowsStore {
   }
 
   again(run: string, number: number): void {
+    clearTimeout(this.#timers.get(keyOf(run, number)));
     this.#asked.delete(keyOf(run, number));
     this.want(run, number);
   }
 
   close(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#closed.abort();
   }
 
@@ -55,6 +61,12 @@ export class RowsStore {
         this.#asked.delete(oldest);
       }
       this.#rows.value = rows;
+      if (!answer.ok && isPassing(answer.problem))
+        this.#timers.set(
+          key,
+          setTimeout(() => this.again(run, number), FAILED_MS),
+        );
+      else this.#timers.delete(key);
     } catch {
       // The page is left.
     }

@@ -83,6 +83,8 @@ export const MAX_LINKS = 200;
 export const MAX_LINK_URLS = 32;
 /** What a link's server says of its environment, as JSON: it is a column of one row, of at most 2 MB (D durable-objects/platform/limits). */
 export const MAX_LINK_FACTS_BYTES = 256 * KIB;
+/** Names of models that are told of one place: OpenRouter, which has most, lists some four hundred. */
+export const MAX_LISTED_MODELS = 1_000;
 /** Seconds that the link of a command may last without being renewed. */
 export const MAX_LINK_LEASE_S = 600;
 /** Characters that lists show of a published environment's description. */

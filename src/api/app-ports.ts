@@ -146,6 +146,8 @@ export interface AppPorts {
   answers(digit: (typeof ANSWER_DESKS)[number]): AnswerDeskControl | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
+  /** A request to the outside. */
+  fetch(url: string, init?: RequestInit): Promise<Response>;
   /** The files of the dashboard; null in a deployment whose wrangler.toml names none. */
   readonly assets: { fetch(request: Request): Promise<Response> } | null;
   /** The routes of the embedded model; null where there is none. */

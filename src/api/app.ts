@@ -23,6 +23,7 @@ import { budgets } from "./budgets/budgets.ts";
 import { cache } from "./cache/cache.ts";
 import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
+import { models } from "./endpoints/models.ts";
 import { cells } from "./cells/cells.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
@@ -147,6 +148,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);
   app.route(`${v1}/endpoints`, endpoints);
+  app.route(`${v1}/models`, models);
   app.route(`${v1}/limits`, endpointLimits);
   app.route(`${v1}/budgets`, budgets);
   app.route(`${v1}/cache`, cache);

@@ -26,6 +26,7 @@ import { exportsQueue } from "../exporting/export-task.ts";
 import { describeIsolated } from "../offering/describe-isolated.ts";
 import { tokenOf } from "../offering/linked-code.ts";
 import { describeLinked } from "../offering/linked-environment.ts";
+import { networkFetch } from "../offering/network-fetch.ts";
 import { healthOfServer } from "../offering/link-health.ts";
 import { digestIn, environmentNamed, offeredIds, offeredTo } from "../offering/offered-environments.ts";
 import { sleep } from "../clients/transport/sleep.ts";
@@ -143,6 +144,7 @@ function portsIn(env: Env, team: string): AppPorts {
     parquet: (view) => askExport(env, view),
     assets: (env as Partial<Env>).ASSETS ?? null,
     embedded: env.EMBEDDED ?? null,
+    fetch: networkFetch(env),
     findEnvironment: (name, version) => environmentNamed(env, team, { name, ...(version === undefined ? {} : { version }) }),
     offered: async (run) => {
       const found = await offeredTo(env, { ...run, ...teamField(team) });

@@ -6,12 +6,12 @@ import { type Health, healthOf } from "../environment-http/health.ts";
 import { firstOpener, httpOpener } from "../environment-http/http-opener.ts";
 import { sameCode } from "../environment-http/same-code.ts";
 import { SpreadHosted } from "../environment-http/spread-hosted.ts";
-import type { EnvironmentFetch } from "../environments/definition/definition.ts";
 import type { EnvironmentFacts } from "../environments/definition/describe.ts";
 import type { OfferedEnvironment, OfferedFacts } from "../environments/definition/offered.ts";
 import { readFacts } from "../environments/definition/read-facts.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { LINKED_DESCRIBING_MS, LINKED_OPENING_MS, MAX_WAITING_CHARACTERS, WALLED_SILENCE_MS } from "../limits.ts";
+import { networkFetch } from "./network-fetch.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { describeWalled, walledEnvironment } from "../walled/walled-environment.ts";
 
@@ -26,14 +26,6 @@ export interface LinkedPlaces {
   readonly facts: OfferedFacts;
 }
 
-/** Before code of environments is loaded, which may have another one. */
-const platformFetch = fetch;
-
-const fetchOf =
-  ({ NETWORK }: Pick<Env, "NETWORK">): EnvironmentFetch =>
-  (url, init) =>
-    NETWORK === undefined ? platformFetch(url, init) : NETWORK.fetch(url, init);
-
 const mostWaiting = (env: Env): number => (isLocal(env) ? Number.POSITIVE_INFINITY : MAX_WAITING_CHARACTERS);
 
 /**
@@ -41,7 +33,7 @@ const mostWaiting = (env: Env): number => (isLocal(env) ? Number.POSITIVE_INFINI
  * back; what breaks in the middle of an example is `sandbox_error` in its rows.
  */
 export function linkedEnvironment(env: Env, { name, urls, token, facts }: LinkedPlaces): OfferedEnvironment {
-  const http = { fetch: fetchOf(env), mostWaiting: mostWaiting(env) };
+  const http = { fetch: networkFetch(env), mostWaiting: mostWaiting(env) };
   const options = {
     silenceMs: numberVar("WALLED_SILENCE_MS", env.WALLED_SILENCE_MS, WALLED_SILENCE_MS),
     openingMs: LINKED_OPENING_MS,
@@ -70,9 +62,9 @@ export function linkedEnvironment(env: Env, { name, urls, token, facts }: Linked
 
 /** What the environment at `place` says of itself, with what its code was made from. Throws `environment_failed` for a server that is none, cannot be reached or says what cannot be. */
 export async function describeLinked(env: Env, place: EnvironmentPlace): Promise<EnvironmentFacts & { readonly source: string }> {
-  const said = await describeWalled(httpOpener(place, { fetch: fetchOf(env) }), { openingMs: LINKED_DESCRIBING_MS });
+  const said = await describeWalled(httpOpener(place, { fetch: networkFetch(env) }), { openingMs: LINKED_DESCRIBING_MS });
   return { ...readFacts(said, "the environment server"), source: said.source };
 }
 
 /** How the environment's server at `place` is. Rejects with `environment_failed`, which passes where it may come back. */
-export const linkHealth = (env: Env, place: EnvironmentPlace): Promise<Health> => healthOf(place, fetchOf(env));
+export const linkHealth = (env: Env, place: EnvironmentPlace): Promise<Health> => healthOf(place, networkFetch(env));

@@ -113,6 +113,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/endpoints/:endpoint": reads,
   "PUT /api/v1/endpoints/:endpoint": { ...names("endpoint.replace"), inBody: true },
   "DELETE /api/v1/endpoints/:endpoint": { ...names("endpoint.delete"), inBody: true },
+  // A key is used for it, as for a run.
+  "GET /api/v1/models": { right: "runs:write" },
   "GET /api/v1/limits": reads,
   "GET /api/v1/limits/given": reads,
   "GET /api/v1/limits/given/:limit": reads,

@@ -51,4 +51,14 @@ export const ENDPOINT_OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.message },
     errors: [404, 422],
   },
+  {
+    method: "get",
+    path: "/models",
+    id: "listModels",
+    summary:
+      "The models that a server lists, where a run that names the same would call its model: asked with the place's own key, 5 s at most, kept for a minute",
+    query: endpoints.modelsQuery,
+    answers: { 200: endpoints.modelList },
+    errors: [404, 422],
+  },
 ];

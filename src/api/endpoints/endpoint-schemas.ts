@@ -35,6 +35,13 @@ export const entryRules = z.object({
   headers: OPTIONS.headers.schema,
 });
 
+export const modelsQuery = teamQuery.extend({
+  endpoint_id: endpointId.optional().describe("An endpoint of the team, in the place of all others."),
+  api_base_url: OPTIONS.api_base_url.schema.optional().describe("As of a creation; left out: where the service calls models."),
+  api_key_var: OPTIONS.api_key_var.schema.optional().describe("The name of the key; left out: the service's own."),
+  api_client_type: z.enum(CLIENT_TYPES).optional(),
+});
+
 const text = z.string();
 const endpoint = z.strictObject({
   endpoint_id: text,
@@ -46,4 +53,9 @@ const endpoint = z.strictObject({
   updated_by: text,
 });
 export const endpointList = z.strictObject({ data: z.array(endpoint) });
+export const modelList = z.strictObject({
+  data: z.array(text).describe("Names, ascending. Whoever runs the server wrote them."),
+  more: z.boolean().describe("It lists more than are told."),
+  problem: text.nullable().describe("Why none is told: no key, not reached, refused, no list; else null. It may be called all the same."),
+});
 export const endpointAnswer = z.strictObject({ data: endpoint });

@@ -5,7 +5,7 @@ import type { comparedExamplesAnswer, comparisonAnswer } from "../../api/compari
 import type { linkList, linkStatus } from "../../api/links/link-schemas.ts";
 import type { optionList } from "../../api/options/option-operations.ts";
 import type { argumentFacts, environment, environmentList, environmentVersions } from "../../api/published/published-schemas.ts";
-import type { endpointList } from "../../api/endpoints/endpoint-schemas.ts";
+import type { endpointList, modelList } from "../../api/endpoints/endpoint-schemas.ts";
 import type { forecastAnswer } from "../../api/forecasts/forecast-schemas.ts";
 import type { created, errorBody } from "../../api/response-schemas.ts";
 import type { secretList } from "../../api/secrets/secret-schemas.ts";
@@ -37,6 +37,7 @@ export type SearchLine = z.infer<typeof searchLine>;
 export type RolloutOutline = z.infer<typeof rolloutOutline>;
 export type RolloutMessages = z.infer<typeof rolloutMessages>;
 export type Created = z.infer<typeof created>;
+export type ModelList = z.infer<typeof modelList>;
 export type EndpointList = z.infer<typeof endpointList>;
 export type SecretList = z.infer<typeof secretList>;
 export type ForecastAnswer = z.infer<typeof forecastAnswer>;

@@ -51,6 +51,38 @@ describe.skipIf(browserPath === null)(`the page of a new run ${NEEDS_BROWSER}`, 
     expect(await place.faultsOf(work)).toEqual([]);
   };
 
+  it("offers the models that the server of the place lists, once somebody is about to name one", () =>
+    closing(async () => {
+      const { page } = await place.open("new");
+      const asked: string[] = [];
+      await page.route("**/api/v1/models?*", async (route) => {
+        asked.push(new URL(route.request().url()).searchParams.get("api_base_url") ?? "");
+        const listed = asked.length === 1 ? { data: [HOSTILE, "from/the-server"], problem: null } : { data: [], problem: `It has ${HOSTILE}.` };
+        await route.fulfill({ json: { more: false, ...listed } });
+      });
+      await field(page, "Where the model is").selectOption("address");
+      await field(page, "API base URL").fill("https://models.example/v1");
+      await field(page, "API base URL").fill(place.model.url);
+      const model = field(page, "Model (required)");
+      await model.focus();
+      await page.getByText("The server lists 2.").waitFor();
+      const offers = await model.evaluate((input: { readonly list: { readonly options: Iterable<{ readonly value: string }> } }) =>
+        [...input.list.options].map(({ value }) => value),
+      );
+      expect(offers).toEqual(expect.arrayContaining([HOSTILE, "from/the-server"]));
+      expect(asked).toEqual([place.model.url]);
+      await field(page, "API base URL").fill(`${place.model.url}/other`);
+      await model.focus();
+      await page.getByText("Its models are not known: It has <img").waitFor();
+      expect(await page.title()).not.toBe("taken");
+      // As it is: whatever the server is, a name can be typed.
+      await page.unroute("**/api/v1/models?*");
+      await field(page, "API base URL").fill(place.model.url);
+      await model.focus();
+      await page.getByText("The server lists 1.").waitFor();
+      await model.fill("any/name");
+    }));
+
   it("starts a run that is filled in from the empty list of runs, tells what it will take before, and leads to it until it is complete", () =>
     closing(async () => {
       const { page } = await place.open();

@@ -371,6 +371,7 @@ export function openDoor(
     ...NOTHING_BY_THE_CLOCK,
     assets: null,
     embedded: null,
+    fetch: () => Promise.reject(new TypeError("no network")),
     run: (id) => stubOf(run(id)),
     ...environmentPorts(environments, codes),
     now: Date.now,

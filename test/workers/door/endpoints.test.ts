@@ -1,5 +1,7 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { modelList } from "../../../src/api/endpoints/endpoint-schemas.ts";
+import { MAX_LISTED_MODELS } from "../../../src/limits.ts";
 import { registryName } from "../../../src/teams/team-name.ts";
 import { CREATION, created, type Door, OWNER_TOKEN, closeTeam, openTeam } from "../support/people.ts";
 import { run, service } from "../support/service.ts";
@@ -19,6 +21,7 @@ beforeEach(async () => {
   ({ door, ada } = await openTeam(["runs:write", "secrets:write"]));
 });
 afterEach(closeTeam);
+afterEach(() => void delete (service as unknown as Record<string, unknown>).NETWORK);
 
 const list = async (token: string): Promise<readonly Kept[]> => (await door.json<{ data: readonly Kept[] }>(token, "GET", "/endpoints")).data;
 const asked = (inference_model: string | undefined, eval_config: object = {}) => ({
@@ -143,4 +146,77 @@ it("that another version stored is refused by name, and may be deleted", async (
   expect([response.status, await response.text()]).toEqual([500, expect.stringContaining("stored by another version")]);
   expect(await created(door, ada)).toMatch(/^[0-9a-f]{8}$/);
   expect(await door.status(ada, "DELETE", "/endpoints/fast")).toBe(200);
+});
+
+describe("the models of a place", () => {
+  interface Asked {
+    readonly url: string;
+    readonly authorization: string | null;
+    readonly redirect: string | undefined;
+  }
+  /** What the network answers, and what it was asked. */
+  function network(answer: () => Response | Promise<Response>): Asked[] {
+    const asked: Asked[] = [];
+    const fetch = async (url: string, init: RequestInit = {}): Promise<Response> => {
+      asked.push({ url, authorization: new Headers(init.headers).get("authorization"), redirect: init.redirect });
+      return answer();
+    };
+    Object.assign(service, { NETWORK: { fetch } });
+    return asked;
+  }
+  const models = async (query: Readonly<Record<string, string>>, token = ada) =>
+    modelList.parse(await door.json(token, "GET", `/models?${new URLSearchParams(query)}`));
+  const listing = (...names: readonly unknown[]) => Response.json({ data: names.map((id) => ({ id })) });
+  const key = () => String((service as unknown as Record<string, unknown>).MODELS_API_KEY);
+
+  it("are asked for with its own key, told without it, and kept for a while", async () => {
+    await door.json(ada, "POST", "/endpoints", { endpoint: [entry(), second] });
+    const asked = network(() => listing("b/two", "a/one", "a/one", `stolen ${key()}`, "line\nbreak", "x".repeat(300), 7));
+    const expected = { data: ["a/one", "b/two"], more: false, problem: null };
+    expect(await models({ endpoint_id: "fast" })).toEqual(expected);
+    expect(await models({ endpoint_id: "fast" })).toEqual(expected);
+    expect(asked).toEqual([{ url: "https://models.example/v1/models", authorization: `Bearer ${key()}`, redirect: "manual" }]);
+    expect(await models({ api_base_url: "https://models.example/v1/", api_key_var: "MODELS_API_KEY" })).toEqual(expected);
+  });
+
+  it("are as many as there may be", async () => {
+    network(() => listing(...Array.from({ length: MAX_LISTED_MODELS + 1 }, (_, n) => `m${n}`)));
+    const { data, more } = await models({ api_base_url: "https://models.example/many", api_key_var: "MODELS_API_KEY" });
+    expect([data.length, more]).toEqual([MAX_LISTED_MODELS, true]);
+  });
+
+  it.each([
+    ["has no list", () => new Response("no", { status: 404 }), "https://models.example/v2 lists no models (404)."],
+    ["refuses the key", () => new Response("no", { status: 401 }), "does not take the key in MODELS_API_KEY (401)."],
+    ["leads elsewhere", () => new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } }), "lists no models (302)."],
+    ["answers with something else", () => Response.json({ models: [] }), "answers with no list of models."],
+    ["answers with a page", () => new Response("<html>"), "answers with no list of models."],
+    ["lists none", () => listing(), "lists no models."],
+    ["cannot be reached", () => Promise.reject(new TypeError("connection refused")), "cannot be reached."],
+  ])("are not known where the server %s, which is said", async (name, answer, says) => {
+    const asked = network(answer);
+    const { data, problem } = await models({ api_base_url: `https://models.example/v2?${encodeURIComponent(name)}`, api_key_var: "MODELS_API_KEY" });
+    expect([data, problem, asked.length]).toEqual([[], expect.stringContaining(says), 1]);
+  });
+
+  it("are asked of no place that a run would not call, with no key that it would not send, and for nobody who may make no runs", async () => {
+    const asked = network(() => listing("m"));
+    const refused = async (query: Readonly<Record<string, string>>, token = ada): Promise<unknown> => {
+      const answer = await door.call(token, "GET", `/models?${new URLSearchParams(query)}`);
+      return [answer.status, JSON.stringify(await answer.json())];
+    };
+    const api_key_var = "MODELS_API_KEY";
+    expect(await refused({ api_base_url: "http://models.example/v1", api_key_var })).toEqual([422, expect.stringContaining("must be an https URL")]);
+    expect(await refused({ api_base_url: "https://10.0.0.1/v1", api_key_var })).toEqual([422, expect.stringContaining("must be a public address")]);
+    expect(await refused({ api_base_url: "https://elsewhere.example/v1", api_key_var })).toEqual([
+      422,
+      expect.stringContaining("is not sent to elsewhere.example"),
+    ]);
+    expect(await refused({ api_key_var: "EDGEWISE_TOKEN" })).toEqual([422, expect.stringContaining("api_key_var")]);
+    expect(await refused({ endpoint_id: "nobody" })).toEqual([422, expect.stringContaining("is no endpoint of this team")]);
+    expect(await refused({ endpoint_id: "fast", api_key_var })).toEqual([422, expect.stringContaining("give it alone")]);
+    const reader = await door.token("ada", ["acme"], ["runs:read"]);
+    expect(await refused({ api_base_url: "https://models.example/v1", api_key_var }, reader)).toEqual([403, expect.stringContaining("runs:write")]);
+    expect(asked).toEqual([]);
+  });
 });

@@ -17,5 +17,6 @@ export interface FieldProps {
   readonly suggestions?: readonly string[];
   /** Whether it may be written as JSON in spite of its shape, which foreign code made. */
   readonly takesJson: boolean;
+  readonly onFocus?: () => void;
   readonly change: (given: Given | null) => void;
 }

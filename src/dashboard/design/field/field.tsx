@@ -8,13 +8,13 @@ import { type Given, givenOf, readGiven } from "./given.ts";
 
 /** A field of a form with its label, its help and what is wrong with it, all of them bound to it. */
 export function Field(props: FieldProps) {
-  const { label, shape, help, required, given, problem, was, suggestions = [], takesJson, change } = props;
+  const { label, shape, help, required, given, problem, was, suggestions = [], takesJson, change, onFocus } = props;
   const id = useId();
   const described = [help === "" ? "" : `${id}-help`, was === null ? "" : `${id}-was`, problem === null ? "" : `${id}-problem`].filter(Boolean).join(" ");
   const isJson = given?.json === true;
   const name = singleLine(label);
   return (
-    <div class={`form-field${was === null ? "" : " is-changed"}`}>
+    <div class={`form-field${was === null ? "" : " is-changed"}`} onFocusCapture={onFocus}>
       <div class="field-head">
         {shape.kind === "switch" ? null : (
           <label for={id}>

@@ -7,6 +7,7 @@ import { Field } from "../../design/field/field.tsx";
 import type { Place } from "./draft.ts";
 import { DraftField, type DraftProps } from "./draft-field.tsx";
 import type { Form } from "./form.ts";
+import { useOfferedModels } from "./offered-models.ts";
 
 interface PlaceChoiceProps extends DraftProps {
   readonly form: Form;
@@ -32,6 +33,7 @@ export function PlaceChoice(props: PlaceChoiceProps) {
   const keyNames = [...new Set([...kept, ...Object.values(PROVIDERS).flatMap(({ api_key_var }) => api_key_var ?? [])])];
   const field = (name: string) => form.options.find((each) => each.name === name);
   const [address, key] = [field("api_base_url"), field("api_key_var")];
+  const offered = useOfferedModels(draft, form);
   const choose = (next: Place): void =>
     change({ ...draft, place: next, ...(next.kind === "provider" && next.name === "embedded" && model.trim() === "" ? { model: EMBEDDED_MODEL } : {}) });
   return (
@@ -85,14 +87,15 @@ export function PlaceChoice(props: PlaceChoiceProps) {
         <Field
           label="Model"
           shape={{ kind: "text" }}
-          help="Model id, as the endpoint knows it."
+          help={`Model id, as the endpoint knows it. ${offered.says}`.trim()}
           usual=""
           required
           takesJson={false}
           given={model === "" ? null : { text: model }}
           problem={problems.get("model") ?? null}
           was={changes.get("model") ?? null}
-          suggestions={[...new Set([provider?.base_url === "embedded" ? EMBEDDED_MODEL : usualModel, ...known.map((each) => each.model)])]}
+          suggestions={[...new Set([provider?.base_url === "embedded" ? EMBEDDED_MODEL : usualModel, ...offered.names, ...known.map((each) => each.model)])]}
+          onFocus={offered.look}
           change={(given) => change({ ...draft, model: given?.text ?? "" })}
         />
       )}

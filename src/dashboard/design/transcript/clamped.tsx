@@ -17,11 +17,16 @@ export function Clamped({ lines, children }: ClampedProps) {
     if (element === null) return;
     element.style.setProperty("max-height", isOpen ? "none" : `${lines * 1.4}em`);
     const look = (): void => setLong(isOpen || element.scrollHeight > element.clientHeight + 2);
-    look();
+    let isOver = false;
+    // After all that is drawn with it has its height: measured one by one, each would have the page laid out anew.
+    queueMicrotask(() => (isOver ? undefined : look()));
     // Texts become markup a little after they are drawn.
     const observer = new ResizeObserver(look);
     for (const child of element.children) observer.observe(child);
-    return () => observer.disconnect();
+    return () => {
+      isOver = true;
+      observer.disconnect();
+    };
   }, [isOpen, lines]);
   return (
     <>

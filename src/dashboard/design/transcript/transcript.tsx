@@ -65,7 +65,7 @@ export function Transcript(props: TranscriptProps) {
   return (
     <section class={`transcript scrolls-${scrolls}`} ref={virtual.box} tabIndex={scrolls === "own" ? 0 : undefined} aria-label={label}>
       <div class="transcript-rows" ref={virtual.list} role="feed" aria-label={label}>
-        {virtual.items.map(({ index, start }) => {
+        {virtual.items.map(({ index, place, top }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <PlacedRow
@@ -74,7 +74,8 @@ export function Transcript(props: TranscriptProps) {
               row={row}
               index={index}
               position={[index + 1, rows.length]}
-              top={start - virtual.margin}
+              place={place}
+              top={top}
               measure={virtual.measure}
               isFolded={isFolded(row)}
               toggle={() => toggle(index)}

@@ -1,19 +1,20 @@
 import {
   elementScroll,
+  measureElement,
   observeElementOffset,
   observeElementRect,
   observeWindowOffset,
   observeWindowRect,
-  type VirtualItem,
   Virtualizer,
   windowScroll,
 } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Stretch } from "./stretch.ts";
 
 interface VirtualRowsOptions {
   readonly count: number;
-  /** Pixels, before a row was measured; asked of all rows behind one whose height changes. Rows are named by their numbers: other rows are another list. */
+  /** Pixels, before a row was measured; asked once of each row. Rows are named by their numbers: other rows are another list. */
   readonly estimate: (index: number) => number;
   /** What scrolls: the page, or the list's own box. */
   readonly scrolls: "page" | "own";
@@ -21,13 +22,19 @@ interface VirtualRowsOptions {
   readonly held: number;
 }
 
+export interface VirtualRow {
+  readonly index: number;
+  /** Among the rows that are measured now; below 0 or beyond them where it is none of them. */
+  readonly place: number;
+  /** Pixels from the top of the list. */
+  readonly top: number;
+}
+
 export interface VirtualRows {
-  readonly items: readonly VirtualItem[];
+  readonly items: readonly VirtualRow[];
   readonly box: RefObject<HTMLElement | null>;
   readonly list: RefObject<HTMLDivElement | null>;
-  /** Pixels above the list in what scrolls: a part of the places of its rows. */
-  readonly margin: number;
-  /** Of each row, which says its number in `data-index`. */
+  /** Of each row, which says its `place` in `data-place`. */
   readonly measure: (element: HTMLElement | null) => void;
   scrollTo(index: number, align?: "auto" | "start"): void;
 }
@@ -36,6 +43,10 @@ type Rows = Virtualizer<Window, HTMLElement> | Virtualizer<HTMLElement, HTMLElem
 
 /** Rows near what is seen above a screen's edges. */
 const OVERSCAN = 4;
+/** Rows that a place which is gone to has on both sides. */
+const AROUND = 600;
+/** How long what was scrolled to may take to be where the page is, in milliseconds. */
+const SCROLLS_MS = 1_000;
 
 /** Rows of heights that nobody knows before they are drawn, of which only those that are seen are. */
 export function useVirtualRows({ count, estimate, scrolls, held }: VirtualRowsOptions): VirtualRows {
@@ -43,42 +54,65 @@ export function useVirtualRows({ count, estimate, scrolls, held }: VirtualRowsOp
   const list = useRef<HTMLDivElement>(null);
   const margin = useRef(0);
   const [, draw] = useState(0);
-  const shared = {
-    count,
-    estimateSize: estimate,
-    overscan: OVERSCAN,
-    scrollMargin: margin.current,
-    onChange: () => draw((drawn) => drawn + 1),
-    rangeExtractor: ({ startIndex, endIndex, overscan }: { readonly startIndex: number; readonly endIndex: number; readonly overscan: number }) => {
-      const [first, last] = [Math.max(0, startIndex - overscan), Math.min(count - 1, endIndex + overscan)];
-      const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, place) => first + place);
-      if (held < 0 || held >= count || (held >= first && held <= last)) return shown;
-      return held < first ? [held, ...shown] : [...shown, held];
-    },
-  };
+  const known = useRef<Stretch | null>(null);
+  if (known.current?.count !== count) known.current = new Stretch(count, estimate);
+  const stretch = known.current;
   const made = useRef<Rows | null>(null);
-  if (scrolls === "page") {
-    const options = {
-      ...shared,
-      getScrollElement: () => window,
-      observeElementRect: observeWindowRect,
-      observeElementOffset: observeWindowOffset,
-      scrollToFn: windowScroll,
+  // Until then the page may still be where it was before it was scrolled.
+  const scrollsUntil = useRef(0);
+  const place = (): Rows => {
+    const { first, end } = stretch;
+    const shared = {
+      count: end - first,
+      estimateSize: (at: number) => stretch.height(first + at),
+      getItemKey: stretch.indexOf,
+      indexAttribute: "data-place",
+      measureElement: <Scrolls extends Window | HTMLElement>(
+        element: HTMLElement,
+        entry: ResizeObserverEntry | undefined,
+        rows: Virtualizer<Scrolls, HTMLElement>,
+      ) => {
+        const height = measureElement(element, entry, rows);
+        stretch.measured(first + rows.indexFromElement(element), height);
+        return height;
+      },
+      paddingStart: stretch.above,
+      paddingEnd: stretch.below,
+      overscan: OVERSCAN,
+      scrollMargin: margin.current,
+      onChange: () => draw((drawn) => drawn + 1),
     };
-    if (made.current === null) made.current = new Virtualizer<Window, HTMLElement>(options);
-    else (made.current as Virtualizer<Window, HTMLElement>).setOptions(options);
-  } else {
-    const options = {
-      ...shared,
-      getScrollElement: () => box.current,
-      observeElementRect,
-      observeElementOffset,
-      scrollToFn: elementScroll,
-    };
-    if (made.current === null) made.current = new Virtualizer<HTMLElement, HTMLElement>(options);
-    else (made.current as Virtualizer<HTMLElement, HTMLElement>).setOptions(options);
+    if (scrolls === "page") {
+      const options = {
+        ...shared,
+        getScrollElement: () => window,
+        observeElementRect: observeWindowRect,
+        observeElementOffset: observeWindowOffset,
+        scrollToFn: windowScroll,
+      };
+      if (made.current === null) made.current = new Virtualizer<Window, HTMLElement>(options);
+      else (made.current as Virtualizer<Window, HTMLElement>).setOptions(options);
+    } else {
+      const options = {
+        ...shared,
+        getScrollElement: () => box.current,
+        observeElementRect,
+        observeElementOffset,
+        scrollToFn: elementScroll,
+      };
+      if (made.current === null) made.current = new Virtualizer<HTMLElement, HTMLElement>(options);
+      else (made.current as Virtualizer<HTMLElement, HTMLElement>).setOptions(options);
+    }
+    return made.current;
+  };
+  const rows = place();
+  const seen = rows.calculateRange();
+  const isHeld = seen === null || (stretch.holds(stretch.first + seen.startIndex) && stretch.holds(stretch.first + seen.endIndex));
+  if (isHeld) scrollsUntil.current = 0;
+  else if (performance.now() > scrollsUntil.current) {
+    stretch.moveTo(stretch.at((rows.scrollOffset ?? 0) - margin.current));
+    place();
   }
-  const rows = made.current;
   useLayoutEffect(() => rows._didMount(), [rows]);
   useLayoutEffect(() => {
     rows._willUpdate();
@@ -93,12 +127,27 @@ export function useVirtualRows({ count, estimate, scrolls, held }: VirtualRowsOp
     }
     element.style.setProperty("height", `${rows.getTotalSize()}px`);
   });
+  const items = rows.getVirtualItems().map(({ index, start }) => ({ index: stretch.first + index, place: index, top: start - margin.current }));
   return {
-    items: rows.getVirtualItems(),
+    items: withHeld(items, held < count ? held : -1, stretch),
     box,
     list,
-    margin: margin.current,
     measure: (element) => rows.measureElement(element),
-    scrollTo: (index, align = "auto") => rows.scrollToIndex(index, { align }),
+    scrollTo: (index, align = "auto") => {
+      // What is seen around it then is held too, so that it keeps its place while the library goes there.
+      if (!stretch.holds(index, AROUND)) {
+        stretch.moveTo(index);
+        scrollsUntil.current = performance.now() + SCROLLS_MS;
+        place();
+      }
+      rows.scrollToIndex(index - stretch.first, { align });
+    },
   };
+}
+
+/** With the row that has the focus, wherever it is. */
+function withHeld(items: readonly VirtualRow[], held: number, stretch: Stretch): readonly VirtualRow[] {
+  if (held < 0 || items.some(({ index }) => index === held)) return items;
+  const item = { index: held, place: held - stretch.first, top: stretch.top(held) };
+  return held < (items[0]?.index ?? 0) ? [item, ...items] : [...items, item];
 }

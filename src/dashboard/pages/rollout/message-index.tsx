@@ -29,10 +29,10 @@ export function MessageIndex({ rows, outlines, at, go }: MessageIndexProps) {
   return (
     <nav class="message-index" ref={virtual.box} aria-label="Messages">
       <div class="index-rows" ref={virtual.list}>
-        {virtual.items.map(({ index, start }) => {
+        {virtual.items.map(({ index, top }) => {
           const row = rows[index];
           return row === undefined ? null : (
-            <IndexRow key={rowKey(row)} top={start} isCurrent={index === at} go={() => go(index)} isCall={row.kind === "call"} text={textOf(row, outlines)} />
+            <IndexRow key={rowKey(row)} top={top} isCurrent={index === at} go={() => go(index)} isCall={row.kind === "call"} text={textOf(row, outlines)} />
           );
         })}
       </div>

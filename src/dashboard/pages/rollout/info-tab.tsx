@@ -1,5 +1,6 @@
 import { singleLine } from "../../../report/text/printable.ts";
 import type { RolloutOutline } from "../../api/answers.ts";
+import { useSomeOf } from "../../design/list/some-of.tsx";
 import { OwnFields } from "./own-fields.tsx";
 import type { RolloutStore } from "./rollout-store.ts";
 import { isOfJudges, isOwnField } from "./row-facts.ts";
@@ -31,17 +32,23 @@ export const InfoTab = ({ outline, store, raw }: InfoTabProps) => (
       empty="None. A run with --state-columns keeps what it names."
       wants={(name) => isOwnField(name) && !OF_THE_EXAMPLE.has(name) && !isOfJudges(name)}
     />
-    {outline.tools.length === 0 ? null : (
-      <section>
-        <h2>Tools</h2>
-        <ul>
-          {outline.tools.map((tool) => (
-            <li key={tool}>
-              <code>{singleLine(tool)}</code>
-            </li>
-          ))}
-        </ul>
-      </section>
-    )}
+    {outline.tools.length === 0 ? null : <Tools tools={outline.tools} />}
   </>
 );
+
+function Tools({ tools }: Pick<RolloutOutline, "tools">) {
+  const [shown, more] = useSomeOf(tools, "tools");
+  return (
+    <section>
+      <h2>Tools</h2>
+      <ul>
+        {shown.map((tool) => (
+          <li key={tool}>
+            <code>{singleLine(tool)}</code>
+          </li>
+        ))}
+      </ul>
+      {more}
+    </section>
+  );
+}

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { thousands } from "../../../report/text/format.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import type { RolloutOutline } from "../../api/answers.ts";
+import { useSomeOf } from "../../design/list/some-of.tsx";
 import { Failure } from "../../design/notice.tsx";
 import { JsonView } from "../../design/text/json/json-view.tsx";
 import { Markdown } from "../../design/text/markdown/markdown.tsx";
@@ -24,18 +25,21 @@ interface OwnFieldsProps {
 export function OwnFields({ outline, store, raw, title, empty, wants, draw }: OwnFieldsProps) {
   const small = Object.entries(outline.fields).filter(([name]) => wants(name));
   const long = Object.entries(outline.long).filter(([name]) => wants(name));
+  const [shownSmall, moreSmall] = useSomeOf(small, "fields");
+  const [shownLong, moreLong] = useSomeOf(long, "long fields");
   if (small.length + long.length === 0 && empty === null) return null;
   return (
     <section class="own-fields">
       <h2>{title}</h2>
       {small.length + long.length === 0 ? <p>{empty}</p> : null}
-      {small.map(([name, value]) => (
+      {shownSmall.map(([name, value]) => (
         <details key={name} open>
           <summary>{singleLine(name)}</summary>
           {draw?.(name, value) ?? <Value value={value} raw={raw} />}
         </details>
       ))}
-      {long.map(([name, { kind, size, start }]) => (
+      {moreSmall}
+      {shownLong.map(([name, { kind, size, start }]) => (
         <details key={name} onToggle={({ currentTarget }) => (currentTarget.open ? void store.loadRow() : undefined)}>
           <summary>
             {singleLine(name)}{" "}
@@ -46,6 +50,7 @@ export function OwnFields({ outline, store, raw, title, empty, wants, draw }: Ow
           <LongValue name={name} store={store} raw={raw} bytes={outline.bytes} draw={draw} />
         </details>
       ))}
+      {moreLong}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { tokensText } from "../../../../report/text/turn-text.ts";
 import { JUDGE_COLUMN, readJudges } from "../../../../metrics/judge-fields.ts";
 import { scoreShares } from "../../../../report/score-shares.ts";
 import type { ListedEvaluation, RolloutOutline } from "../../../api/answers.ts";
+import { useSomeOf } from "../../../design/list/some-of.tsx";
 import { JsonView } from "../../../design/text/json/json-view.tsx";
 import { OwnFields } from "../own-fields.tsx";
 import type { RolloutStore } from "../rollout-store.ts";
@@ -26,6 +27,7 @@ interface ScoresTabProps {
 export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps) {
   const { reward } = numbersOf(outline);
   const shares = scoreShares(outline.metrics, weights);
+  const [shown, more] = useSomeOf(shares, "metrics");
   const judges = readJudges(outline.fields.judge_usage);
   const cost = judges?.priced;
   return (
@@ -41,7 +43,7 @@ export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps)
           </tr>
         </thead>
         <tbody>
-          {shares.map(({ name, value, weight, share }) => (
+          {shown.map(({ name, value, weight, share }) => (
             <tr key={name}>
               <th scope="row">{singleLine(name)}</th>
               <td class="number">{value === null ? "no score" : panelNumber(value)}</td>
@@ -57,6 +59,7 @@ export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps)
           </tr>
         </tbody>
       </table>
+      {more}
       {outline.fields.scored_anew === undefined ? null : (
         <p>{outline.fields.scored_anew === true ? "Its example was scored anew, since rollouts of it were drawn again." : ""}</p>
       )}

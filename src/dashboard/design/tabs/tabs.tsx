@@ -1,6 +1,6 @@
 import "./tabs.css";
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 
 /** A part of a page that is shown alone. */
@@ -37,6 +37,15 @@ export function Tabs<Id extends string>({ label, tabs, shown, onPick, arrows = f
     if (hasFocus) document.getElementById(`${id}-${tab.id}`)?.focus();
     return true;
   };
+  // On a narrow screen it may lie beyond the edge. At once: nothing has to be stilled for who asks for no motion.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shown` is what may lie there
+  useLayoutEffect(() => {
+    const chosen = list.current?.querySelector('[aria-selected="true"]')?.getBoundingClientRect();
+    const seen = list.current?.getBoundingClientRect();
+    if (chosen === undefined || seen === undefined) return;
+    const beyond = chosen.left < seen.left ? chosen.left - seen.left : Math.max(0, Math.min(chosen.right - seen.right, chosen.left - seen.left));
+    list.current?.scrollBy({ left: beyond, behavior: "instant" });
+  }, [shown]);
   const keys: Readonly<Record<string, number>> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 };
   return (
     <>

@@ -14,6 +14,8 @@ const THEMES = ["light", "dark"] as const;
 const WIDTHS = [390, 820, 1_440] as const;
 /** For charts and live numbers to be drawn: a page that follows a run is never at rest. */
 const DRAWN_MS = 1_500;
+/** What a service says that is overloaded. */
+const REFUSED = { status: 503, json: { detail: "The service is at its limit of requests.", code: "internal", hint: "Wait a minute and try again." } };
 const folder = fileURLToPath(new URL("../../outputs/screenshots/", import.meta.url));
 
 const browserPath = findBrowser();
@@ -27,12 +29,21 @@ const seeded = await seededPlace(browserPath);
 const { place } = seeded;
 let bad = 0;
 try {
-  for (const { name, address } of shotsOf(seeded).filter((shot) => asked.length === 0 || asked.includes(shot.name)))
+  for (const { name, address, state } of shotsOf(seeded).filter((shot) => asked.length === 0 || asked.includes(shot.name)))
     for (const colorScheme of THEMES)
       for (const width of WIDTHS) {
         const faults = await place
           .faultsOf(async () => {
-            const { page } = await place.open(address.replace("/dashboard/", ""), { colorScheme, viewport: { width, height: 900 } });
+            const options = { colorScheme, viewport: { width, height: 900 } };
+            const { page } = await place.open(
+              state === undefined ? address.replace("/dashboard/", "") : "nowhere",
+              options,
+              state === undefined ? undefined : /503/,
+            );
+            if (state !== undefined) {
+              await page.route("**/api/v1/**", (route) => (state === "failed" ? route.fulfill(REFUSED) : undefined));
+              await page.goto(place.service + address);
+            }
             await page.waitForTimeout(DRAWN_MS);
             await page.screenshot({ path: `${folder}${name}-${width}-${colorScheme}.png`, fullPage: true });
             const drawn = await page.evaluate<number>("document.documentElement.scrollWidth");

@@ -18,10 +18,22 @@ import type { Seeded } from "./seeded-place.ts";
 export interface Shot {
   readonly name: string;
   readonly address: string;
+  /** Where it is not with what it shows: nothing has come yet, or the service refuses. */
+  readonly state?: "loading" | "failed";
 }
 
-/** Every page, with something on it. */
-export const shotsOf = ({ whole, other, failing, running }: Seeded): readonly Shot[] => [
+/** Every page, with something on it; those of a run before and without it too. */
+export const shotsOf = (seeded: Seeded): readonly Shot[] => [
+  ...filled(seeded),
+  ...STATES.flatMap((state) =>
+    WITH_STATES.flatMap((wanted) => filled(seeded).filter(({ name }) => name === wanted)).map((shot) => ({ ...shot, name: `${shot.name}-${state}`, state })),
+  ),
+];
+
+const STATES = ["loading", "failed"] as const;
+const WITH_STATES: readonly string[] = ["runs", "run", "samples", "rollout", "compare", "environment", "schedule"];
+
+const filled = ({ whole, other, failing, running }: Seeded): readonly Shot[] => [
   { name: "runs", address: `${RUNS}?chosen=${whole},${other}` },
   { name: "run", address: runAddress(whole) },
   { name: "run-errors", address: `${runAddress(failing)}?tab=errors` },

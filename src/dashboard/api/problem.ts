@@ -1,3 +1,4 @@
+import { printable } from "../../report/text/printable.ts";
 import type { ErrorAnswer } from "./answers.ts";
 
 /** Why something could not be had, as a page shows it. */
@@ -30,13 +31,20 @@ export const UNREACHABLE: Problem = {
 /** Whether the same may go well a little later. */
 export const isPassing = ({ kind, status }: Problem): boolean => kind === "unreachable" || status === 429 || status >= 500;
 
-/** The refusal that an answer carries. `body`: its text. */
+/** The refusal that an answer carries, without what acts on a text: it may quote a row, a name or an endpoint. `body`: its text. */
 export function problemOf(status: number, body: string): Problem {
   const answer = readAnswer(body);
   if (answer === null) return { kind: "broken", text: `The service answered ${status}, and no error of its own.`, hint: null, status, code: null };
   const { detail, code, hint = null } = answer;
-  const text = typeof detail === "string" ? detail : detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; ");
-  return { kind: status === 401 ? "signed-out" : "refused", text, hint, status, code, ...(typeof detail === "string" ? {} : { issues: detail }) };
+  const text = printable(typeof detail === "string" ? detail : detail.map(({ loc, msg }) => `${loc.join(".")}: ${msg}`).join("; "));
+  return {
+    kind: status === 401 ? "signed-out" : "refused",
+    text,
+    hint: hint === null ? null : printable(hint),
+    status,
+    code,
+    ...(typeof detail === "string" ? {} : { issues: detail.map(({ loc, msg }) => ({ loc, msg: printable(msg) })) }),
+  };
 }
 
 function readAnswer(body: string): ErrorAnswer | null {

@@ -33,7 +33,7 @@ export function driftText({ drift, definition, series }: DriftingSeries): string
   const { baseline, first, metric, false_alarms, detect } = driftOf(definition);
   if (baseline === "none") return "not looked for";
   const held = baseline === "first" ? `the first ${first}` : baseline;
-  const asked = `${metric} against ${held}, at most ${false_alarms} false alarms in 100 runs${detect === undefined ? "" : `, looking for ${detect}`}`;
+  const asked = `${metric} against ${held}, at most ${false_alarms} false alarm${false_alarms === 1 ? "" : "s"} in 100 runs${detect === undefined ? "" : `, looking for ${detect}`}`;
   if (drift === null) return `no run yet; ${asked}`;
   if (baseline === "first" && drift.baseline_runs.length < first) return `baseline of ${drift.baseline_runs.length} of ${first} runs; ${asked}`;
   const newest = series.map((entry) => entry.drift).find((each) => each !== null && "level" in each);

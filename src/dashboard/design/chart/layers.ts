@@ -87,7 +87,8 @@ function drawLevels(u: UPlot, levels: readonly ChartLevel[], colour: string): vo
   for (const { at, name } of levels) {
     const y = u.valToPos(at, "y", true);
     dashed(ctx, colour, [bbox.left, y], [bbox.left + bbox.width, y]);
-    label(ctx, name, colour, [bbox.left + 4, y + 3], "left");
+    // Over the line and at its end: the first points stand at its beginning.
+    label(ctx, name, colour, [bbox.left + bbox.width - 4, y - 3], "right", "bottom");
   }
 }
 
@@ -101,11 +102,18 @@ function dashed(context: CanvasRenderingContext2D, colour: string, from: Place, 
   context.restore();
 }
 
-function label(context: CanvasRenderingContext2D, text: string, colour: string, [x, y]: Place, align: CanvasTextAlign): void {
+function label(
+  context: CanvasRenderingContext2D,
+  text: string,
+  colour: string,
+  [x, y]: Place,
+  align: CanvasTextAlign,
+  baseline: CanvasTextBaseline = "top",
+): void {
   context.save();
   context.fillStyle = colour;
   context.textAlign = align;
-  context.textBaseline = "top";
+  context.textBaseline = baseline;
   context.fillText(text, x, y);
   context.restore();
 }

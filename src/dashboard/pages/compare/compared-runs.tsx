@@ -103,7 +103,7 @@ function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id:
         {own === undefined ? "" : own.ci95 === null ? "–" : intervalText(own.ci95)}
       </td>
       <td data-name="p" class="number">
-        {own === undefined ? "" : probability(own.p)}
+        {own === undefined ? "" : own.p === null ? "–" : probability(own.p)}
       </td>
       <td data-name="Change" class="compared-change">
         {place === 0 ? null : (

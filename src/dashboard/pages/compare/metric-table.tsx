@@ -60,10 +60,10 @@ export function MetricTable({ comparison: { metrics, same_as_reward }, query, go
                 {ci95 === null ? "–" : intervalText(ci95)}
               </td>
               <td data-name="p" class="number">
-                {probability(p)}
+                {p === null ? "–" : probability(p)}
               </td>
               <td data-name="p (Holm)" class="number">
-                {probability(p_holm)}
+                {p_holm === null ? "–" : probability(p_holm)}
               </td>
               <td data-name="Test">{TESTS[test]}</td>
             </tr>

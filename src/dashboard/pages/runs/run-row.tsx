@@ -25,7 +25,7 @@ export function RunRow({ run, query, go }: RunRowProps) {
   const standing = standingText(run);
   return (
     <tr class={query.chosen.includes(id) ? "is-chosen" : undefined}>
-      <td>
+      <td data-name="Choose">
         <input
           type="checkbox"
           aria-label={`Choose run ${id}`}
@@ -76,10 +76,10 @@ export function RunRow({ run, query, go }: RunRowProps) {
           {edgewise.errored_rollouts ? `, ${thousands(edgewise.errored_rollouts)} with an error` : ""}
         </small>
       </td>
-      <td data-name="Tokens" class="number">
+      <td data-name="Tokens" class="number is-end">
         {edgewise.tokens === undefined ? "" : thousands(edgewise.tokens.input + edgewise.tokens.output)}
       </td>
-      <td data-name="Cost" class="number">
+      <td data-name="Cost" class="number is-end">
         {edgewise.cost === undefined ? "" : dollarsText(edgewise.cost.total_usd)}
       </td>
       <td data-name="Created">

@@ -25,6 +25,9 @@ const COLUMNS: readonly (readonly [name: string, sort: Sort | null])[] = [
   ["Created", "created"],
 ];
 
+/** Columns that are read digit under digit. */
+const COUNTS: readonly string[] = ["Tokens", "Cost"];
+
 /** Runs with what tells one from another. The focus is where the keys are: on the link of a row. */
 export function RunsTable({ runs, query, go, isLoading }: RunsTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -45,7 +48,12 @@ export function RunsTable({ runs, query, go, isLoading }: RunsTableProps) {
               <span class="visually-hidden">Chosen</span>
             </th>
             {COLUMNS.map(([name, sort]) => (
-              <th key={name} scope="col" aria-sort={sort !== null && query.sort === sort ? (query.order === "asc" ? "ascending" : "descending") : undefined}>
+              <th
+                key={name}
+                scope="col"
+                class={COUNTS.includes(name) ? "is-end" : undefined}
+                aria-sort={sort !== null && query.sort === sort ? (query.order === "asc" ? "ascending" : "descending") : undefined}
+              >
                 {sort === null ? (
                   name
                 ) : (

@@ -60,7 +60,8 @@ async function drawn(page: Page): Promise<void> {
 const isQuiet = async (page: Page, where: string): Promise<void> => {
   expect.soft(await page.title(), where).not.toBe("taken");
   expect.soft(await page.locator("main img, main script, main iframe, main a[href^='javascript:' i]").count(), where).toBe(0);
-  expect.soft(await page.evaluate<string>("document.body.innerText"), where).not.toMatch(/[\u202e\u2066\u0007]/);
+  const text = await page.evaluate<string>("document.body.innerText");
+  for (const acting of ["\u202e", "\u2066", "\u0007"]) expect.soft(text, where).not.toContain(acting);
 };
 
 describe.skipIf(browserPath === null)(`every page of the dashboard ${NEEDS_BROWSER}`, { timeout: 5 * PATIENCE_MS }, () => {
@@ -77,9 +78,11 @@ describe.skipIf(browserPath === null)(`every page of the dashboard ${NEEDS_BROWS
           expect.soft(await barriersIn(page), `${address} ${colorScheme}`).toEqual([]);
           expect.soft(await page.evaluate<number>("document.documentElement.scrollWidth"), `${address} ${width}`).toBeLessThanOrEqual(width);
           await isQuiet(page, address);
-          await page.keyboard.press("?");
-          await page.getByRole("dialog", { name: "Keys" }).waitFor();
-          expect.soft(await barriersIn(page), `${address} ${colorScheme}, its keys`).toEqual([]);
+          if (width === 390) {
+            await page.keyboard.press("?");
+            await page.getByRole("dialog", { name: "Keys" }).waitFor();
+            expect.soft(await barriersIn(page), `${address} ${colorScheme}, its keys`).toEqual([]);
+          }
           expect.soft(opened.faults, address).toEqual([]);
           await opened.close();
         }

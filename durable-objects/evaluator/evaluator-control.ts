@@ -1,7 +1,7 @@
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Creator } from "../../src/schedules/state.ts";
 import type { EvaluatorDefinition, MlflowTarget } from "../../src/training/definition.ts";
-import type { AwaitedNumbers, Posting, PostedStep, ReadRewards, StepOrder, StepRecord } from "../../src/training/state.ts";
+import type { AwaitedNumbers, PausedEvaluator, Posting, PostedStep, ReadRewards, StepOrder, StepRecord } from "../../src/training/state.ts";
 
 /** What crosses the border between an evaluator's object and the door, the watchdog, and whoever creates its runs or posts its points. Times are Unix milliseconds. */
 
@@ -18,6 +18,8 @@ export interface EvaluatorFacts {
   /** The newest step that is finished; null = none is. */
   readonly last: StepRecord | null;
   readonly posting: Posting | null;
+  /** Absent: it is not paused. */
+  readonly paused?: PausedEvaluator;
 }
 
 /** What is not finished, and why. */
@@ -47,6 +49,8 @@ export interface EvaluatorPut {
 export interface StepAnswer {
   /** Names of the evaluations that are due at it, by the definition of now. */
   readonly due: readonly string[];
+  /** It was passed over for this. */
+  readonly paused?: PausedEvaluator;
   /** Of the step, finished or not; also those of a definition of before. */
   readonly records: readonly StepRecord[];
 }
@@ -70,7 +74,10 @@ export interface EvaluatorControl {
   put(put: EvaluatorPut): Promise<Result<EvaluatorView>>;
   /** Null where there is none. `most`: records. */
   view(most: number): Promise<EvaluatorView | null>;
-  /** The same step once more changes nothing. */
+  /** Steps that are posted from here on are passed over. Paused once more it stays as it was. */
+  pause(request: { readonly by: string; readonly reason: string }): Promise<Result<EvaluatorView>>;
+  resume(): Promise<Result<EvaluatorView>>;
+  /** The same step once more changes nothing, unless it was passed over before. */
   post(request: { readonly posted: PostedStep; readonly creator: Creator }): Promise<Result<StepAnswer>>;
   /** What is to be created; null where nothing is, any more. */
   order(name: StepName): Promise<StepOrder | null>;

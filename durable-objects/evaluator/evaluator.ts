@@ -47,7 +47,18 @@ export class Evaluator extends ClockedObject<EvaluatorHead> implements Evaluator
       return ok(true);
     });
     if (!made.ok) return made;
-    const happened = await this.#happened(made.value ? { type: "tick" } : { type: "put", definition, creator });
+    return this.#viewAfter(made.value ? { type: "tick" } : { type: "put", definition, creator });
+  }
+
+  async pause(request: { readonly by: string; readonly reason: string }): Promise<Result<EvaluatorView>> {
+    return this.#viewAfter({ ...request, type: "paused" });
+  }
+  async resume(): Promise<Result<EvaluatorView>> {
+    return this.#viewAfter({ type: "resumed" });
+  }
+
+  async #viewAfter(event: EvaluatorEvent): Promise<Result<EvaluatorView>> {
+    const happened = await this.#happened(event);
     if (!happened.ok) return happened;
     const head = this.store.head();
     if (!head.ok) return head;
@@ -65,8 +76,10 @@ export class Evaluator extends ClockedObject<EvaluatorHead> implements Evaluator
     if (known.value === null) return NO_EVALUATOR;
     const happened = await this.#happened({ type: "posted", posted, known: this.store.ofStep(posted.step).map(({ evaluation }) => evaluation), creator });
     if (!happened.ok) return happened;
-    const due = dueAt(known.value.state.definition, posted).map(({ name }) => name);
-    return ok({ due, records: this.store.ofStep(posted.step) });
+    const { state } = known.value;
+    const due = dueAt(state, posted).map(({ name }) => name);
+    const { paused } = state;
+    return ok({ due, records: this.store.ofStep(posted.step), ...(paused === undefined || posted.now === true ? {} : { paused }) });
   }
 
   async order({ step: index, evaluation }: StepName): Promise<StepOrder | null> {
@@ -141,7 +154,12 @@ export class Evaluator extends ClockedObject<EvaluatorHead> implements Evaluator
     const serving = keepsSchedules(this.env);
     const before = head.value;
     const { state, actions, notes, wake_at } = step(before.state, now, event, serving);
-    const isShown = before.projected === 0 || notes.length > 0 || before.state.definition !== state.definition || wakes(before) !== wakes({ state });
+    const isShown =
+      before.projected === 0 ||
+      notes.length > 0 ||
+      before.state.definition !== state.definition ||
+      before.state.paused !== state.paused ||
+      wakes(before) !== wakes({ state });
     this.store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
     this.store.note(notes, now);
     if (wake_at !== null && serving) void this.ctx.storage.setAlarm(wake_at);
@@ -172,8 +190,9 @@ export class Evaluator extends ClockedObject<EvaluatorHead> implements Evaluator
   }
 
   #factsOf({ state }: EvaluatorHead): EvaluatorFacts {
-    const { name, id, definition, creator, created_at, updated_at, open, posting } = state;
-    return { name, id, definition, created_by: creator.user, created_at, updated_at, open: open.length, last: this.store.last(), posting };
+    const { name, id, definition, creator, created_at, updated_at, open, posting, paused } = state;
+    const facts = { name, id, definition, created_by: creator.user, created_at, updated_at, open: open.length, last: this.store.last(), posting };
+    return { ...facts, ...(paused === undefined ? {} : { paused }) };
   }
 
   #viewOf(head: EvaluatorHead, most: number): EvaluatorView {

@@ -5,7 +5,7 @@ import type { Creator } from "../schedules/state.ts";
 import { CREATE_WAITS, GIVE_UP_MS, LOOK_WAITS, waitOf } from "../schedules/waits.ts";
 import type { Evaluation, EvaluatorDefinition } from "./definition.ts";
 import { endOf } from "./run-end.ts";
-import type { Action, EvaluatorState, Note, Open, PostedStep, Posting, SeenRun, StepEnd } from "./state.ts";
+import type { Action, EvaluatorState, Note, Open, PausedEvaluator, PostedStep, Posting, SeenRun, StepEnd } from "./state.ts";
 
 /** What a training loop's evaluator decides: pure, one step for each thing that happens. */
 
@@ -13,6 +13,9 @@ export type EvaluatorEvent =
   /** Time has passed, as far as anybody knows: the alarm, the watchdog, a restart. */
   | { readonly type: "tick" }
   | { readonly type: "put"; readonly definition: EvaluatorDefinition; readonly creator: Creator }
+  /** Steps are passed over from here on; what is posted already goes on. Paused once more it keeps its first reason. */
+  | { readonly type: "paused"; readonly by: string; readonly reason: string }
+  | { readonly type: "resumed" }
   /** `known`: evaluations that had this step before, finished or not. */
   | { readonly type: "posted"; readonly posted: PostedStep; readonly known: readonly string[]; readonly creator: Creator }
   | { readonly type: "created"; readonly step: number; readonly evaluation: string; readonly run_id: string }
@@ -53,9 +56,15 @@ export const newEvaluator = (name: string, id: string, definition: EvaluatorDefi
   posting: null,
 });
 
-/** Which evaluations of a definition a step is due at. */
-export const dueAt = ({ evaluations }: Pick<EvaluatorDefinition, "evaluations">, { step: index, final }: Pick<PostedStep, "step" | "final">): Evaluation[] =>
-  evaluations.filter(({ run_every }) => (final === true ? Math.trunc(run_every) <= 0 : isDue(index, run_every)));
+/** Which evaluations of an evaluator a step is due at. One that is passed over while it is paused may be posted again. */
+export function dueAt(
+  { definition: { evaluations }, paused }: Pick<EvaluatorState, "definition" | "paused">,
+  { step: index, final, now }: Pick<PostedStep, "step" | "final" | "now">,
+): readonly Evaluation[] {
+  if (now === true) return evaluations;
+  if (paused !== undefined) return [];
+  return evaluations.filter(({ run_every }) => (final === true ? Math.trunc(run_every) <= 0 : isDue(index, run_every)));
+}
 
 /** `serving`: whether anything is begun; where it is not, what is posted waits until somebody serves. */
 export function step(before: EvaluatorState, now: number, event: EvaluatorEvent, serving = true): Step {
@@ -78,6 +87,8 @@ class Deciding {
 
   take(event: EvaluatorEvent): void {
     if (event.type === "put") this.#put(event.definition, event.creator);
+    else if (event.type === "paused") this.#paused({ at: this.#now, by: event.by, reason: event.reason });
+    else if (event.type === "resumed") this.#resumed();
     else if (event.type === "posted") this.#posted(event);
     else if (event.type === "created") this.#created(event.step, event.evaluation, event.run_id);
     else if (event.type === "refused") this.#refused(event.step, event.evaluation, event.failure, event.passing);
@@ -150,8 +161,16 @@ class Deciding {
     this.#change({ posting: after.mlflow === undefined ? null : this.#postNow() });
   }
 
+  #paused(paused: PausedEvaluator): void {
+    if (this.state.paused === undefined) this.#change({ paused });
+  }
+  #resumed(): void {
+    const { paused: _, ...state } = this.state;
+    this.state = state;
+  }
+
   #posted({ posted, known, creator }: Extract<EvaluatorEvent, { type: "posted" }>): void {
-    for (const { run_every: _, ...evaluation } of dueAt(this.state.definition, posted)) {
+    for (const { run_every: _, ...evaluation } of dueAt(this.state, posted)) {
       if (known.includes(evaluation.name) || this.#find(posted.step, evaluation.name) !== undefined) continue;
       const { id, name } = this.state;
       const key = `evaluator·${id}·${posted.step}·${evaluation.name}`;

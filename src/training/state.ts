@@ -13,6 +13,15 @@ export interface PostedStep {
   readonly api_key_var?: string;
   /** Training is over: evaluations without a cadence are due too, and only they. */
   readonly final?: true;
+  /** Somebody wants it evaluated whatever the cadences say, and whether or not the evaluator is paused. */
+  readonly now?: true;
+}
+
+/** Steps that are due are passed over until somebody resumes it. */
+export interface PausedEvaluator {
+  readonly at: number;
+  readonly by: string;
+  readonly reason: string;
 }
 
 /** What is created for an evaluation of a step: as it was when the step was posted, whatever becomes of the definition. */
@@ -61,6 +70,8 @@ export interface EvaluatorState {
   /** In the order in which they were posted. */
   readonly open: readonly Open[];
   readonly posting: Posting | null;
+  /** Absent: it is not paused, as none was that is older than this. */
+  readonly paused?: PausedEvaluator;
 }
 
 /** One number of a run. */

@@ -167,6 +167,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "PUT /api/v1/evaluators/:evaluator": { ...writes("evaluator.put"), inBody: true },
   "DELETE /api/v1/evaluators/:evaluator": { ...writes("evaluator.delete"), inBody: true },
   "POST /api/v1/evaluators/:evaluator/steps": { ...writes("evaluator.step"), inBody: true },
+  "POST /api/v1/evaluators/:evaluator/pause": { ...writes("evaluator.pause"), inBody: true },
+  "POST /api/v1/evaluators/:evaluator/resume": { ...writes("evaluator.resume"), inBody: true },
   "GET /api/v1/named-datasets": reads,
   "GET /api/v1/named-datasets/:dataset": reads,
   "PUT /api/v1/named-datasets/:dataset": { ...writes("dataset.put"), inBody: true },

@@ -1,5 +1,6 @@
 import { definitionSchema } from "../../training/definition-schema.ts";
 import type { Operation } from "../operation.ts";
+import { emptyBody } from "../schemas.ts";
 import { putQuery } from "../planned-change.ts";
 import * as answers from "../response-schemas.ts";
 import * as evaluators from "./evaluator-schemas.ts";
@@ -54,6 +55,26 @@ export const EVALUATOR_OPERATIONS: readonly Operation[] = [
     query: evaluators.evaluatorQuery,
     body: evaluators.stepBody,
     answers: { 202: evaluators.stepAnswer },
+    errors: [404, 413, 415, 422],
+  },
+  {
+    method: "post",
+    path: `${EVALUATOR}/pause`,
+    id: "pauseEvaluator",
+    summary: "Steps that are posted are passed over until it is resumed; what is at work goes on",
+    query: evaluators.evaluatorQuery,
+    body: evaluators.pauseEvaluatorBody,
+    answers: { 200: evaluators.evaluatorAnswer },
+    errors: [404, 413, 415, 422],
+  },
+  {
+    method: "post",
+    path: `${EVALUATOR}/resume`,
+    id: "resumeEvaluator",
+    summary: "Go on with a paused evaluator: steps that are posted from now on are evaluated",
+    query: evaluators.evaluatorQuery,
+    body: emptyBody,
+    answers: { 200: evaluators.evaluatorAnswer },
     errors: [404, 413, 415, 422],
   },
   {

@@ -34,7 +34,12 @@ export const stepBody = z.strictObject({
   api_base_url: z.string().min(1).max(2_000).optional().describe("Where it is served; without it as the definition says."),
   api_key_var: z.string().min(1).max(200).optional().describe("Name of the secret or variable that holds the key there."),
   final: z.boolean().optional().describe("Training is over: evaluations without a cadence are due, and no others."),
+  now: z
+    .boolean()
+    .optional()
+    .describe("Every evaluation is due, whatever its cadence, also while the evaluator is paused. What the step had before makes no second run."),
 });
+export const pauseEvaluatorBody = z.strictObject({ reason: plainText(200).default("paused") });
 
 const text = z.string();
 const moment = z.iso.datetime();
@@ -75,6 +80,10 @@ const point = z.strictObject({
   errored: z.int(),
 });
 const posting = z.strictObject({ tries: z.int(), failure: failure.nullable() }).nullable().describe("Points wait to be posted to MLflow.");
+const paused = z
+  .strictObject({ at: moment, by: text, reason: text })
+  .nullable()
+  .describe("Steps that are posted meanwhile are passed over, and may be posted again; null: it is not.");
 const facts = {
   name: text,
   definition,
@@ -84,6 +93,7 @@ const facts = {
   open: z.int().describe("Evaluations of steps that are not finished."),
   last: record.nullable(),
   posting,
+  paused,
   served: z.boolean().describe("Whether steps are evaluated by this service; a local one that a command started for itself begins none."),
 };
 const advice = z.strictObject({
@@ -115,6 +125,12 @@ export const evaluatorAnswer = z.strictObject({
 });
 export const evaluatorPlan = z.strictObject({ ...plannedFields, data: z.strictObject({ name: text }) });
 export const stepAnswer = z.strictObject({
-  data: z.strictObject({ step: z.int(), due: z.array(text).describe("Evaluations that are due at it."), records: z.array(record), served: z.boolean() }),
+  data: z.strictObject({
+    step: z.int(),
+    due: z.array(text).describe("Evaluations that are due at it."),
+    records: z.array(record),
+    paused,
+    served: z.boolean(),
+  }),
 });
 export const pointsAnswer = z.strictObject({ data: z.array(point), next: z.int(), more: z.boolean(), open: z.int() });

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
-import type { EvaluatorView } from "../../../durable-objects/evaluator/evaluator-control.ts";
+import type { EvaluatorControl, EvaluatorView } from "../../../durable-objects/evaluator/evaluator-control.ts";
 import { changedFields } from "../../config/changed-fields.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import { EdgewiseError, fail, type Result } from "../../errors/result.ts";
 import { reportedStep } from "../../evaluators/due.ts";
 import type { Creator } from "../../schedules/state.ts";
 import type { Caller } from "../../teams/caller.ts";
@@ -14,13 +14,15 @@ import type { AppPorts, EvaluatorPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
 import { plannedConfigs } from "../creation/create-runs.ts";
 import { unwrap } from "../errors.ts";
+import { unlessOlder } from "../older-object.ts";
 import { administered } from "../people/directory-of.ts";
 import { plannedChange, putQuery } from "../planned-change.ts";
 import { readTwice } from "../read-twice.ts";
+import { emptyBody } from "../schemas.ts";
 import { stepBody as creationOf } from "./begin-step.ts";
-import { evaluatorPath, evaluatorQuery, pointsQuery, showQuery, stepBody } from "./evaluator-schemas.ts";
+import { evaluatorPath, evaluatorQuery, pauseEvaluatorBody, pointsQuery, showQuery, stepBody } from "./evaluator-schemas.ts";
 import { mlflowToken } from "./post-points.ts";
-import { evaluatorShown, factsShown, pointShown, recordShown } from "./shown-evaluator.ts";
+import { evaluatorShown, factsShown, pausedShown, pointShown, recordShown } from "./shown-evaluator.ts";
 
 /** `/evaluators`: evaluations from a training loop. */
 export const evaluators = new Hono<AppContext>();
@@ -126,15 +128,36 @@ evaluators.delete("/:evaluator", async (c) => {
 evaluators.post("/:evaluator/steps", async (c) => {
   const { ports, own } = await asked(c, teamIn(c));
   const name = nameIn(c);
-  const { final, api_base_url, api_key_var, step, model } = parseBody(stepBody, await readJsonText(c.req.raw));
+  const { final, now, api_base_url, api_key_var, step, model } = parseBody(stepBody, await readJsonText(c.req.raw));
   const posted: PostedStep = {
     step,
     model,
     ...(api_base_url === undefined ? {} : { api_base_url }),
     ...(api_key_var === undefined ? {} : { api_key_var }),
     ...(final === true ? { final } : {}),
+    ...(now === true ? { now } : {}),
   };
   await c.var.audit.begin(ports);
-  const { due, records } = unwrap(await own.of(name).post({ posted, creator: creatorOf(c.var.caller) }));
-  return c.json({ data: { step: reportedStep(step), due, records: records.map(recordShown), served: own.served } }, 202);
+  const { due, records, paused } = unwrap(await own.of(name).post({ posted, creator: creatorOf(c.var.caller) }));
+  return c.json({ data: { step: reportedStep(step), due, records: records.map(recordShown), paused: pausedShown(paused), served: own.served } }, 202);
 });
+
+evaluators.post("/:evaluator/pause", async (c) => {
+  const { reason } = parseBody(pauseEvaluatorBody, await readJsonText(c.req.raw));
+  return changed(c, (evaluator) => evaluator.pause({ by: c.var.caller.user, reason }));
+});
+
+evaluators.post("/:evaluator/resume", async (c) => {
+  parseBody(emptyBody, await readJsonText(c.req.raw));
+  return changed(c, (evaluator) => evaluator.resume());
+});
+
+async function changed(c: Context<AppContext>, change: (evaluator: EvaluatorControl) => Promise<Result<EvaluatorView>>): Promise<Response> {
+  const { ports, own } = await asked(c, teamIn(c));
+  const name = nameIn(c);
+  await c.var.audit.begin(ports);
+  const view = unwrap(await unlessOlder(change(own.of(name)), OLDER));
+  return c.json({ data: evaluatorShown(view, own.served) });
+}
+
+const OLDER = fail("storage_unavailable", "The evaluator is of an older version of the service still.", "Ask again in a minute.");

@@ -6,7 +6,7 @@ import { reportedStep } from "../../evaluators/due.ts";
 import type { EvaluatorDefinition } from "../../training/definition.ts";
 import { adviceOf } from "../../training/early-stopping.ts";
 import { type Point, seriesOf } from "../../training/series.ts";
-import type { StepRecord } from "../../training/state.ts";
+import type { PausedEvaluator, StepRecord } from "../../training/state.ts";
 
 /** An evaluator as the service shows it: steps as they are reported. */
 
@@ -56,7 +56,7 @@ const openShown = ({ step, replaced_by, failure, ...open }: OpenStep) => ({
 });
 
 /** `served`: whether steps are evaluated here. */
-export function factsShown({ name, definition, created_by, created_at, updated_at, open, last, posting }: EvaluatorFacts, served: boolean) {
+export function factsShown({ name, definition, created_by, created_at, updated_at, open, last, posting, paused }: EvaluatorFacts, served: boolean) {
   return {
     name,
     definition: definitionShown(definition),
@@ -66,9 +66,13 @@ export function factsShown({ name, definition, created_by, created_at, updated_a
     open,
     last: last === null ? null : recordShown(last),
     posting: posting === null ? null : { tries: posting.tries, failure: posting.failure === undefined ? null : failureShown(posting.failure) },
+    paused: pausedShown(paused),
     served,
   };
 }
+
+export const pausedShown = (paused: PausedEvaluator | undefined) =>
+  paused === undefined ? null : { at: iso(paused.at), by: paused.by, reason: mask(paused.reason) };
 
 export function evaluatorShown(view: EvaluatorView, served: boolean) {
   const series = seriesOf(view.records);

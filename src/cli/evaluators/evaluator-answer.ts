@@ -37,6 +37,8 @@ export interface ListedEvaluator {
   readonly open: number;
   readonly last: ListedRecord | null;
   readonly posting: { readonly tries: number; readonly failure: { readonly message: string } | null } | null;
+  /** Of a service that is older than this it is not there. */
+  readonly paused?: { readonly by: string; readonly reason: string } | null;
   readonly served: boolean;
 }
 
@@ -62,6 +64,7 @@ export interface PostedAnswer {
   readonly step: number;
   readonly due: readonly string[];
   readonly records: readonly ListedRecord[];
+  readonly paused?: { readonly by: string; readonly reason: string } | null;
   readonly served: boolean;
 }
 

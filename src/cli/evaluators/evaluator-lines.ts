@@ -12,6 +12,8 @@ const SHOWN_RECORDS = 20;
 const cadence = ({ definition: { evaluations } }: Pick<ListedEvaluator, "definition">): string =>
   evaluations.map(({ name, run_every }) => `${name} ${run_every > 0 ? `every ${run_every}` : "at the end"}`).join(", ");
 
+const pausedText = (paused: ListedEvaluator["paused"]): string | null => (paused == null ? null : `paused by ${paused.by}: ${paused.reason}`);
+
 const numbers = ({ values, missing, errored }: ListedRecord): string =>
   [
     ...Object.entries(values).map(
@@ -31,15 +33,17 @@ export function listLines(evaluators: readonly ListedEvaluator[], width: number)
   const columns = [{ title: "EVALUATOR" }, { title: "DUE", flexible: true }, { title: "OPEN" }, { title: "LAST", flexible: true }];
   const rows = evaluators.map((each) => [
     each.name,
-    cadence(each),
+    singleLine(pausedText(each.paused) ?? cadence(each)),
     String(each.open),
     each.last === null ? "-" : singleLine(`step ${each.last.step} ${each.last.evaluation}: ${cameTo(each.last)}`),
   ]);
   return columnLines(columns, rows, width);
 }
 
-export function postedLines({ step, due, records }: PostedAnswer): readonly string[] {
-  const lines = due.length === 0 ? [`Step ${step}: nothing is due.`] : [`Step ${step}: ${due.join(", ")} ${due.length === 1 ? "is" : "are"} due.`];
+export function postedLines({ step, due, records, paused }: PostedAnswer): readonly string[] {
+  const whyNone =
+    pausedText(paused) === null ? "nothing is due." : `nothing is evaluated, since the evaluator is ${pausedText(paused)}. --now evaluates it all the same.`;
+  const lines = due.length === 0 ? [singleLine(`Step ${step}: ${whyNone}`)] : [`Step ${step}: ${due.join(", ")} ${due.length === 1 ? "is" : "are"} due.`];
   for (const record of records) lines.push(singleLine(`  ${record.evaluation}: ${record.run_id ?? "no run yet"}, ${cameTo(record)}`));
   return lines;
 }
@@ -60,6 +64,7 @@ export function evaluatorLines(evaluator: ShownEvaluator, width: number): readon
   const fields = [
     ["Evaluator", evaluator.name],
     ["Due", cadence(evaluator)],
+    ...(pausedText(evaluator.paused) === null ? [] : [["State", singleLine(pausedText(evaluator.paused) ?? "")] as const]),
     ["Older steps", definition.on_older],
     ["Open", String(evaluator.open)],
     ["Best", adviceText(evaluator)],

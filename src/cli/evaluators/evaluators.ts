@@ -1,4 +1,4 @@
-/** `edgewise evaluator run | list | show | follow | delete`: evaluations from a training loop. */
+/** `edgewise evaluator run | pause | resume | list | show | follow | delete`: evaluations from a training loop. */
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
@@ -36,9 +36,10 @@ export interface StepWish extends Named {
   readonly baseUrl?: string | undefined;
   readonly keyVar?: string | undefined;
   readonly final: boolean;
+  readonly now: boolean;
 }
 
-export async function evaluatorRun(context: CommandContext, { name, team, output, step, model, baseUrl, keyVar, final }: StepWish): Promise<ExitCode> {
+export async function evaluatorRun(context: CommandContext, { name, team, output, step, model, baseUrl, keyVar, final, now }: StepWish): Promise<ExitCode> {
   mustBeName(name);
   const body = {
     step,
@@ -46,6 +47,7 @@ export async function evaluatorRun(context: CommandContext, { name, team, output
     ...(baseUrl === undefined ? {} : { api_base_url: baseUrl }),
     ...(keyVar === undefined ? {} : { api_key_var: keyVar }),
     ...(final ? { final } : {}),
+    ...(now ? { now } : {}),
   };
   const answer = await askService(context, "edgewise evaluator run", ({ client }) =>
     client.json<{ data: PostedAnswer }>("POST", evaluatorPath(name, team, "/steps"), { body, retries: 2 }),
@@ -53,6 +55,33 @@ export async function evaluatorRun(context: CommandContext, { name, team, output
   if (output === "json") context.terminal.print(printableJson(answer, 2));
   else for (const line of postedLines(answer.data)) context.terminal.print(line);
   unserved(context, [answer.data]);
+  return EXIT.completed;
+}
+
+export const evaluatorPause = (context: CommandContext, { reason, ...wish }: Named & { readonly reason?: string | undefined }): Promise<ExitCode> =>
+  changed(
+    context,
+    wish,
+    "pause",
+    reason === undefined ? {} : { reason },
+    `Evaluator ${wish.name} is paused: steps are passed over, and what is at work goes on.`,
+  );
+
+export const evaluatorResume = (context: CommandContext, wish: Named): Promise<ExitCode> =>
+  changed(context, wish, "resume", {}, `Evaluator ${wish.name} goes on; steps that were passed over may be posted again.`);
+
+async function changed(
+  context: CommandContext,
+  { name, team, output }: Named,
+  change: "pause" | "resume",
+  body: Readonly<Record<string, string>>,
+  said: string,
+): Promise<ExitCode> {
+  mustBeName(name);
+  const answer = await askService(context, `edgewise evaluator ${change}`, ({ client }) =>
+    client.json<Answer>("POST", evaluatorPath(name, team, `/${change}`), { body, retries: 2 }),
+  );
+  context.terminal.print(output === "json" ? printableJson(answer, 2) : said);
   return EXIT.completed;
 }
 

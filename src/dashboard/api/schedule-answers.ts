@@ -1,6 +1,6 @@
 /** What the HTTP API answers about schedules and evaluators. */
 import type { z } from "zod";
-import type { evaluatorAnswer, evaluatorList } from "../../api/evaluators/evaluator-schemas.ts";
+import type { evaluatorAnswer, evaluatorList, stepAnswer } from "../../api/evaluators/evaluator-schemas.ts";
 import type { scheduleAnswer, scheduleList } from "../../api/schedules/schedule-schemas.ts";
 
 export type ScheduleList = z.infer<typeof scheduleList>;
@@ -16,5 +16,7 @@ export type EvaluatorList = z.infer<typeof evaluatorList>;
 export type ListedEvaluator = EvaluatorList["data"][number];
 export type EvaluatorAnswer = z.infer<typeof evaluatorAnswer>;
 export type Evaluator = EvaluatorAnswer["data"];
+/** What a step that was posted came to. */
+export type PostedStep = z.infer<typeof stepAnswer>;
 /** What became of one evaluation of a step. */
 export type StepRecord = Evaluator["records"][number];

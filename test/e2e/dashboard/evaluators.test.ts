@@ -66,6 +66,40 @@ describe.skipIf(browserPath === null)(`the pages of evaluators ${NEEDS_BROWSER}`
       expect(new URL(page.url()).searchParams.get("metric")).toBe("val/texts/pass_rate");
     }));
 
+  it("are paused, gone on with, and begin the evaluations of a checkpoint now, by buttons and by keys", () =>
+    closing(async () => {
+      const { page } = await place.open("evaluators/loop");
+      await page.getByText("step 150, once a trainer posts it").waitFor();
+      await page.getByText("npx edgewise evaluator run loop --step 149 -m MODEL").waitFor();
+      await page.getByText("what it calls 149 is step 150 here").waitFor();
+      await page.keyboard.press("p");
+      await page.getByLabel("Why, for others").fill(HOSTILE);
+      await page.getByRole("dialog", { name: "Pause this evaluator?" }).getByRole("button", { name: "Pause" }).press("Enter");
+      await page.getByText("nothing while it is paused").waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+      await step(150, "ckpt-150");
+      const { page: list } = await place.open("evaluators");
+      await list.getByText(/Paused: .*<script>/).waitFor();
+      await page.keyboard.press("b");
+      const asked = page.getByRole("dialog", { name: "Evaluate a checkpoint now?" });
+      expect(await asked.getByLabel("Step, as the series has it").inputValue()).toBe("150");
+      await asked.getByLabel("Step, as the series has it").fill("0");
+      await asked.getByRole("button", { name: "Run now" }).click();
+      await asked.getByText("The step must be a whole number, 1 or more.").waitFor();
+      expect(await barriersIn(page)).toEqual([]);
+      await asked.getByLabel("Step, as the series has it").fill("120");
+      await asked.getByLabel("Model, as it is called where it is served").fill("ckpt-120");
+      await asked.getByRole("button", { name: "Run now" }).click();
+      await page.getByText("Step 120: texts is about to begin.").waitFor();
+      await evaluated(3);
+      const { data } = await place.ask<{ data: { records: readonly { step: number }[] } }>("/evaluators/loop");
+      expect(data.records.map((each) => each.step)).toEqual([50, 100, 120]);
+      await page.getByRole("button", { name: "Resume" }).click();
+      await page.getByRole("dialog", { name: "Resume this evaluator?" }).getByRole("button", { name: "Resume" }).click();
+      await page.getByText("step 150, once a trainer posts it").waitFor();
+      expect(await page.title()).not.toBe("taken");
+    }));
+
   it("have no barriers in both themes and at three widths, and stay within the screen", () =>
     closing(async () => {
       for (const colorScheme of ["light", "dark"] as const)
@@ -89,6 +123,6 @@ describe.skipIf(browserPath === null)(`the pages of evaluators ${NEEDS_BROWSER}`
       expect(await page.getByRole("dialog").textContent()).toContain("Its runs stay.");
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
       await page.getByText("No evaluator yet.").waitFor();
-      expect((await place.ask<{ total: number }>("/evaluations/")).total).toBe(2);
+      expect((await place.ask<{ total: number }>("/evaluations/")).total).toBe(3);
     }));
 });

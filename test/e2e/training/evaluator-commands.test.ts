@@ -174,3 +174,19 @@ it("points reach MLflow when it is back; while it fails or hangs steps are evalu
   });
   expect(JSON.stringify(await cli(["show", "posted", "-o", "json"]))).not.toContain("hush");
 });
+
+it("an evaluator is paused with a reason that lists and answers show, evaluates what is wanted now, and goes on", { timeout: 60_000 }, async () => {
+  file(table("held"));
+  await out("apply", "evaluators.toml");
+  expect(await out("pause", "held", "--reason", "no GPU")).toBe("Evaluator held is paused: steps are passed over, and what is at work goes on.\n");
+  expect(await out("run", "held", "--step", "4", "-m", "ckpt-5")).toMatch(
+    /^Step 5: nothing is evaluated, since the evaluator is paused by \w+: no GPU\. --now evaluates it all the same\.\n$/,
+  );
+  expect(await out("list")).toMatch(/held +paused by \w+: no GPU/);
+  expect(await out("show", "held")).toMatch(/State +paused by \w+: no GPU/);
+  expect(await out("run", "held", "--step", "2", "-m", "ckpt-3", "--now")).toMatch(/^Step 3: words is due\.\n/);
+  expect(JSON.parse(await out("resume", "held", "-o", "json"))).toMatchObject({ data: { name: "held", paused: null } });
+  expect(await out("run", "held", "--step", "4", "-m", "ckpt-5")).toMatch(/^Step 5: words is due\.\n/);
+  expect((await cli(["pause", "gone"], 1)).told).toContain("Evaluator not found.");
+  await out("delete", "held");
+});

@@ -92,6 +92,25 @@ const finish = (step: number, value: number): Promise<void> =>
         );
   });
 
+describe("an evaluator is paused and goes on", () => {
+  it("and what was posted meanwhile makes no run, unless somebody wants it now; it is shown to all, kept through a reset, and refused to who may only read", async () => {
+    await put();
+    const paused = await door.json<{ data: Shown & { paused: unknown } }>(ada, "POST", "/evaluators/loop/pause", { reason: "no GPU" });
+    const told = { at: expect.any(String), by: "ada", reason: "no GPU" };
+    expect(paused.data.paused).toEqual(told);
+    expect(await post(4)).toMatchObject({ due: [], records: [], paused: told });
+    await abortAllDurableObjects();
+    expect(await shown()).toMatchObject({ paused: told, open: 0 });
+    const listed = await door.json<{ data: { paused: unknown }[] }>(ada, "GET", "/evaluators");
+    expect(listed.data.map((each) => each.paused)).toEqual([told]);
+    expect(await post(2, { now: true })).toMatchObject({ step: 3, due: ["words"], records: [{ outcome: "open" }], paused: null });
+    expect((await door.json<{ data: { paused: unknown } }>(ada, "POST", "/evaluators/loop/resume", {})).data.paused).toBeNull();
+    expect(await post(4)).toMatchObject({ due: ["words"], records: [{ outcome: "open" }], paused: null });
+    await deliver();
+    expect((await runs()).length).toBe(2);
+  });
+});
+
 describe("a step that is due is one run of each of its evaluations", () => {
   it("and one that is not due is told so, and makes none", async () => {
     await put();

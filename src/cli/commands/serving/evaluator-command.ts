@@ -46,11 +46,27 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .option("-b, --api-base-url <URL>", "where it is served, where that is not as the definition says")
     .option("-k, --api-key-var <NAME>", "secret or variable that holds the key there")
     .option("--final", "training is over: evaluations without a cadence are due, and no others", false)
+    .option("--now", "every evaluation is due, whatever its cadence, also while the evaluator is paused", false)
     .addOption(outputOption())
-    .action(async (name: string, flags: Flags & { step: number; model: string; apiBaseUrl?: string; apiKeyVar?: string; final: boolean }) => {
+    .action(async (name: string, flags: Flags & { step: number; model: string; apiBaseUrl?: string; apiKeyVar?: string; final: boolean; now: boolean }) => {
       const { evaluatorRun } = await import("../../evaluators/evaluators.ts");
       const { apiBaseUrl: baseUrl, apiKeyVar: keyVar, ...others } = flags;
       done(await evaluatorRun(context, { name, baseUrl, keyVar, ...others }));
+    });
+  sub("pause", "steps that are posted are passed over until it is resumed")
+    .argument("<name>", "the evaluator")
+    .option("--reason <TEXT>", "why, for others")
+    .addOption(outputOption())
+    .action(async (name: string, flags: Flags & { reason?: string }) => {
+      const { evaluatorPause } = await import("../../evaluators/evaluators.ts");
+      done(await evaluatorPause(context, { name, ...flags }));
+    });
+  sub("resume", "go on with a paused evaluator")
+    .argument("<name>", "the evaluator")
+    .addOption(outputOption())
+    .action(async (name: string, flags: Flags) => {
+      const { evaluatorResume } = await import("../../evaluators/evaluators.ts");
+      done(await evaluatorResume(context, { name, ...flags }));
     });
   sub("list", "show the evaluators of a team")
     .alias("ls")

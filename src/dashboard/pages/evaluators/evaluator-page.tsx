@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso/router";
 import { panelNumber } from "../../../report/text/format.ts";
 import { singleLine } from "../../../report/text/printable.ts";
@@ -6,17 +6,18 @@ import { EVALUATORS, evaluatorAddress, runAddress } from "../../address/links.ts
 import type { Evaluator, EvaluatorAnswer } from "../../api/schedule-answers.ts";
 import { useDashboard } from "../../context.ts";
 import { Chart } from "../../design/chart/chart.tsx";
-import { Confirm } from "../../design/confirm/confirm.tsx";
 import { Facts } from "../../design/list/facts.tsx";
 import { Part } from "../../design/list/part.tsx";
 import { Looked } from "../../design/looked.tsx";
 import { PageTitle } from "../../frame/page-title.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { useLook } from "../../live/use-look.ts";
+import { EvaluatorButtons } from "./evaluator-buttons.tsx";
 import { EvaluatorSettings } from "./evaluator-settings.tsx";
 import { NotServed } from "./evaluators-page.tsx";
 import { pointsPlot, shownMetric } from "./points-plot.ts";
 import { PostingMark } from "./posting-mark.tsx";
+import { nextStep } from "./steps.ts";
 import { StepTable } from "./step-table.tsx";
 
 /** One evaluator: its metrics by step, what to keep and whether to stop, and what became of each step. */
@@ -42,21 +43,28 @@ export function EvaluatorPage() {
       </p>
       <PageTitle title={singleLine(name)} />
       <Looked look={look} what="this evaluator is as it was">
-        {({ data }) => <Shown evaluator={data} />}
+        {({ data }) => <Shown evaluator={data} take={(answer) => look.take(answer)} again={() => void look.refresh()} />}
       </Looked>
     </>
   );
 }
 
-function Shown({ evaluator }: { readonly evaluator: Evaluator }) {
+interface ShownProps {
+  readonly evaluator: Evaluator;
+  readonly take: (answer: EvaluatorAnswer) => void;
+  readonly again: () => void;
+}
+
+function Shown({ evaluator, take, again }: ShownProps) {
   const { served, definition, posting, open } = evaluator;
   return (
     <>
       {served ? null : <NotServed />}
-      <DeleteButton name={evaluator.name} />
+      <EvaluatorButtons evaluator={evaluator} take={take} again={again} />
       <Advice evaluator={evaluator} />
       <Facts
         facts={[
+          ["Next due", nextText(evaluator)],
           ["Unfinished", open === 0 ? "nothing" : `${open} ${open === 1 ? "evaluation" : "evaluations"} of steps`],
           ["MLflow", definition.mlflow === undefined ? null : <PostingMark key="mlflow" posting={posting} />],
         ]}
@@ -66,6 +74,12 @@ function Shown({ evaluator }: { readonly evaluator: Evaluator }) {
       <EvaluatorSettings evaluator={evaluator} />
     </>
   );
+}
+
+function nextText(evaluator: Evaluator): string {
+  if (evaluator.paused !== null) return "nothing while it is paused";
+  if (!evaluator.definition.evaluations.some(({ run_every }) => run_every > 0)) return "when training is over";
+  return `step ${nextStep(evaluator)}, once a trainer posts it`;
 }
 
 /** Which step to keep, and whether to stop. */
@@ -130,33 +144,5 @@ function Series({ evaluator }: { readonly evaluator: Evaluator }) {
         />
       )}
     </Part>
-  );
-}
-
-function DeleteButton({ name }: { readonly name: string }) {
-  const { api, link } = useDashboard();
-  const { route } = useLocation();
-  const [asks, setAsks] = useState(false);
-  return (
-    <p class="row-actions">
-      <button type="button" onClick={() => setAsks(true)}>
-        Delete
-      </button>
-      {asks ? (
-        <Confirm
-          title="Delete this evaluator?"
-          verb="Delete"
-          tone="bad"
-          act={async () => {
-            const answer = await api.ask(`/evaluators/${encodeURIComponent(name)}`, { method: "DELETE" });
-            if (answer.ok) route(link(EVALUATORS));
-            return answer.ok ? null : answer.problem;
-          }}
-          onClose={() => setAsks(false)}
-        >
-          <p>Its definition and its series are gone for good, and steps that are posted to it are refused. Its runs stay.</p>
-        </Confirm>
-      ) : null}
-    </p>
   );
 }

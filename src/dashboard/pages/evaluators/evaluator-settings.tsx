@@ -5,12 +5,15 @@ import { Facts } from "../../design/list/facts.tsx";
 import { ListTable } from "../../design/list/list-table.tsx";
 import { Part } from "../../design/list/part.tsx";
 import { localText } from "../../design/times.ts";
+import { nextStep } from "./steps.ts";
 
 /** What an evaluator is, how a trainer posts to it, and how it is changed. */
-export function EvaluatorSettings({ evaluator: { name, definition, created_by, created_at, updated_at } }: { readonly evaluator: Evaluator }) {
+export function EvaluatorSettings({ evaluator }: { readonly evaluator: Evaluator }) {
+  const { name, definition, created_by, created_at, updated_at } = evaluator;
+  const next = nextStep(evaluator);
   const { evaluations, on_older, early_stopping, mlflow } = definition;
   const json = printableJson(definition, 2);
-  const posts = `npx edgewise evaluator run ${singleLine(name)} --step 49 -m MODEL`;
+  const posts = `npx edgewise evaluator run ${singleLine(name)} --step ${next - 1} -m MODEL`;
   return (
     <Part title="Settings" aside={<CopyButton text={json} name="Copy the definition" />}>
       <ListTable
@@ -38,7 +41,8 @@ export function EvaluatorSettings({ evaluator: { name, definition, created_by, c
         ]}
       />
       <p>
-        A trainer posts a step with <code>{posts}</code> <CopyButton text={posts} name="Copy" />
+        A trainer posts a step with <code>{posts}</code> <CopyButton text={posts} name="Copy" />. It counts from 0, and what it calls {next - 1} is step {next}{" "}
+        here: so many are done by then.
       </p>
       <details>
         <summary>Definition</summary>

@@ -48,12 +48,13 @@ function Evaluators({ evaluators, isLoading }: { readonly evaluators: readonly L
   const columns: readonly ListColumn<ListedEvaluator>[] = [
     {
       name: "Evaluator",
-      cell: ({ name, definition }) => (
+      cell: ({ name, definition, paused }) => (
         <>
           <a class="row-link" href={link(evaluatorAddress(name))}>
             {singleLine(name)}
           </a>
           <small>{definition.evaluations.map((each) => singleLine(each.name)).join(", ")}</small>
+          {paused === null ? null : <small>‖ Paused: {singleLine(paused.reason)}</small>}
         </>
       ),
     },

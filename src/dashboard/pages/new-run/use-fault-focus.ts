@@ -16,7 +16,9 @@ export function useFaultFocus({ isStarting, isRefused }: { readonly isStarting: 
     // It may stand in a part that is folded; what is wrong in it opens most of them, and this one's group too where that was closed by hand.
     const folded = field?.closest("details");
     if (folded != null) folded.open = true;
-    field?.focus();
+    // Not at the lower edge of the window, where the bar with the button covers it.
+    field?.scrollIntoView({ block: "center" });
+    field?.focus({ preventScroll: true });
   });
   const wanted = (): void => {
     isWanted.current = true;

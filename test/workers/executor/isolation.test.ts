@@ -232,6 +232,7 @@ function variants(route: string, names: Names): Asked[] {
     case "GET /api/v1/audit":
     case "GET /api/v1/tokens":
     case "GET /api/v1/endpoints":
+    case "GET /api/v1/models":
     case "GET /api/v1/baselines":
     case "GET /api/v1/named-datasets":
     case "GET /api/v1/schedules":

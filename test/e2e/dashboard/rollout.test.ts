@@ -277,6 +277,13 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
       const dashboard = await openRollout(run, 2, 0);
       const { page } = dashboard;
       await page.locator("article").first().waitFor();
+      // Dragged into the middle: what is seen is from there, and stands in the middle of the screen.
+      const inSight = () =>
+        page.evaluate<string>("document.elementFromPoint(innerWidth * 0.7, innerHeight / 2)?.closest('article')?.getAttribute('aria-label') ?? ''");
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)");
+      await expect.poll(inSight, { timeout: PATIENCE_MS }).toMatch(/ message (49|50)\d{3}$/);
+      await page.evaluate("scrollTo(0, 0)");
+      await expect.poll(inSight, { timeout: PATIENCE_MS }).toMatch(/ message \d$/);
       await page.keyboard.press("Shift+G");
       await expect.poll(() => focused(dashboard), { timeout: PATIENCE_MS }).toBe("assistant, message 99999");
       expect(await page.locator("article").count()).toBeLessThan(100);

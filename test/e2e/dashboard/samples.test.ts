@@ -238,7 +238,7 @@ describe.skipIf(browserPath === null)(`the page of samples ${NEEDS_BROWSER}`, { 
       const id = await push(HOSTILE, samples);
       const dashboard = await open("?tall=1", id);
       const { page } = dashboard;
-      await expect.poll(() => column(dashboard, "Prompt").then(([first]) => first)).toContain("<script>");
+      await expect.poll(() => column(dashboard, "Prompt").then(([first]) => first), { timeout: PATIENCE_MS }).toContain("<script>");
       expect((await column(dashboard, "Completion"))[0]?.length).toBeLessThan(1_000);
       await page.keyboard.press("c");
       await page.getByRole("dialog", { name: "Columns" }).getByRole("checkbox", { name: "info.<img" }).check();

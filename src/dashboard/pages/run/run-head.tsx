@@ -52,6 +52,7 @@ export function RunHead({ run, store }: RunHeadProps) {
         </span>
       </div>
       <RunFailure run={run} />
+      <RunProgress run={run} store={store} />
       <Fields>
         <Field name="Environment">{viewer.folders === "" ? <a href={link(environmentAddress(metadata.env_id))}>{environment}</a> : environment}</Field>
         <Field name="Model">
@@ -78,7 +79,6 @@ export function RunHead({ run, store }: RunHeadProps) {
           </Field>
         )}
       </Fields>
-      <RunProgress run={run} store={store} />
       <RunButtons run={run} store={store} />
     </section>
   );

@@ -72,7 +72,7 @@ export async function evalRun(
   const flags = ["-m", model, "-b", url, "-n", examples, "-r", 1, "-c", concurrency, "-o", outputs, ...further].map(String);
   const log = join(place.folder, `${model}.log`);
   const enter = now();
-  const child = start(place, ["eval", "run", environment, ...flags, "-d"], log);
+  const child = startCommand(place, ["eval", "run", environment, ...flags, "-d"], log);
   const exited = once(child, "exit") as Promise<[number | null]>;
   let exit: number | null = null;
   const ended = exited.then(([code]) => {
@@ -120,7 +120,7 @@ export interface Service {
 }
 
 export async function startService(place: Workplace): Promise<Service> {
-  const child = start(place, ["serve", "--port", "0"], join(place.folder, "serve.log"));
+  const child = startCommand(place, ["serve", "--port", "0"], join(place.folder, "serve.log"));
   const deadline = now() + 30_000;
   let owner = ownerOf(place);
   while (owner === null || (await get(owner, "/api/v1/evaluations/?limit=1")) === null) {
@@ -158,7 +158,8 @@ interface Evaluation {
   readonly edgewise: { readonly done_rollouts: number; readonly settled: boolean };
 }
 
-function start(place: Workplace, args: readonly string[], log: string): ChildProcess {
+/** The built command in a workplace, with what it says in a file. */
+export function startCommand(place: Workplace, args: readonly string[], log: string): ChildProcess {
   const output = openSync(log, "a");
   try {
     return spawn(process.execPath, [COMMAND, ...args], {

@@ -19,6 +19,7 @@ import { efficiency } from "./scenarios/efficiency.ts";
 import { exporting } from "./scenarios/travel/export.ts";
 import { hubPush } from "./scenarios/travel/hub-push.ts";
 import { folder } from "./scenarios/folder.ts";
+import { folders } from "./scenarios/folders.ts";
 import { followers } from "./scenarios/followers.ts";
 import { grid } from "./scenarios/grid.ts";
 import { likelihood } from "./scenarios/likelihood.ts";
@@ -59,6 +60,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   paging,
   grid,
   "samples-page": samplesPage,
+  folders,
   dispatcher,
   crowd,
   "run-load": runLoad,
@@ -71,10 +73,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   walls,
   python,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `grid`, `limits`, `merging`, `pushing`, `python`, `samples-page`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+/** `bare-loop` alone is part of `throughput`; `crowd`, `folders`, `grid`, `limits`, `merging`, `pushing`, `python`, `samples-page`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
 const ASKED_FOR: readonly string[] = [
   "bare-loop",
   "crowd",
+  "folders",
   "grid",
   "limits",
   "merging",

@@ -9,6 +9,11 @@ export const MIB = 1024 * KIB;
 
 /** D durable-objects/platform/limits: row, string or BLOB. */
 export const MAX_ROW_BYTES = 2 * MIB;
+/**
+ * A row of a results folder, as a line and as a text in Node: V8 takes 536,870,888 characters as one text (`buffer.constants.MAX_STRING_LENGTH`), and a row is held as
+ * bytes, as a text and parsed at once. Ours have at most 1.5 MiB; those of other programs may have images.
+ */
+export const MAX_FOLDER_ROW_BYTES = 256 * MIB;
 /** A run's config is one row. Parsing makes numbers longer than they were written (1e20), so a body's bound does not bound it. */
 export const MAX_CONFIG_BYTES = MIB;
 /** D r2/platform/limits. */

@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { MAX_FOLDER_ROW_BYTES } from "../../limits.ts";
 import type { Totals } from "../../metrics/totals.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { thousands } from "../../report/text/format.ts";
 import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { TRACES } from "../view/trace-folder.ts";
 import { linesFrom } from "./line-scan.ts";
+import { areThere, type ReadMark, readMarks } from "./read-marks.ts";
 import { RowIndex, type IndexOptions } from "./row-index.ts";
 import { rowReader } from "./row-reader.ts";
 
-/** A longer row is not read: a text of some hundred megabytes is what the runtime takes as one. */
-const ROW_BYTES = 256 * 1024 * 1024;
 /** Broken rows that are named. */
 const NAMED = 5;
 
@@ -28,6 +28,9 @@ export interface ReadRows {
   readonly file: RowFile | null;
   /** Another one after the file was written anew: places of before hold no longer. */
   readonly generation: number;
+  /** Another number with every size of the file, and every time at which it was written to; and the first of them since it was written anew. */
+  readonly state: number;
+  readonly since: number;
   readonly index: RowIndex;
   /** Lines that are no rows, those that were named first. */
   readonly broken: { readonly lines: number; readonly problems: readonly string[] };
@@ -42,6 +45,9 @@ export interface RowCounts {
 }
 
 interface Reading extends ReadRows {
+  state: number;
+  /** Of what was read, the bytes that tell whether the file still begins with it. */
+  marks: readonly ReadMark[];
   /** Bytes and lines that are read. */
   through: number;
   lines: number;
@@ -54,6 +60,7 @@ export class FolderRows {
   readonly #folder: string;
   #reading: Reading | null = null;
   #generation = 0;
+  #states = 0;
   #counts: RowCounts | null = null;
   #looking: Promise<ReadRows> | null = null;
 
@@ -83,11 +90,14 @@ export class FolderRows {
     const file = rowFileIn(this.#folder);
     const before = this.#reading;
     if (before !== null && isSame(before.file, file)) return before;
-    const grows = before !== null && before.file !== null && file !== null && before.file.ino === file.ino && file.size > before.file.size;
-    const reading = grows ? before : begun(file, this.#generation + 1, { ...options, isUngrouped: false });
+    const state = ++this.#states;
+    const grows = before !== null && file !== null && (await isGrown(before, file));
+    const begin = (generation: number, isUngrouped: boolean): Reading => begun(file && { ...file }, { generation, state }, { ...options, isUngrouped });
+    const reading = grows ? before : begin(this.#generation + 1, false);
     // Shown only when it is whole: it has another generation.
     const whole = await readOn(reading, file);
-    const grouped = whole.index.isUneven ? await readOn(begun(file, whole.generation + 1, { ...options, isUngrouped: true }), file) : whole;
+    const grouped = whole.index.isUneven ? await readOn(begin(whole.generation + 1, true), file) : whole;
+    grouped.state = state;
     this.#reading = grouped;
     this.#generation = grouped.generation;
     this.#counts = { rows: grouped.index.rows, totals: grouped.index.totals };
@@ -98,9 +108,17 @@ export class FolderRows {
 const isSame = (before: RowFile | null, now: RowFile | null): boolean =>
   before === null || now === null ? before === now : before.ino === now.ino && before.size === now.size && before.changed === now.changed;
 
-const begun = (file: RowFile | null, generation: number, options: IndexOptions): Reading => ({
+/** Whether it is the same file, longer, with what was read still at its beginning. */
+async function isGrown({ file: before, marks }: Reading, now: RowFile): Promise<boolean> {
+  return before !== null && before.ino === now.ino && now.size > before.size && (await areThere(now.path, marks));
+}
+
+const begun = (file: RowFile | null, { generation, state }: Pick<ReadRows, "generation" | "state">, options: IndexOptions): Reading => ({
   file,
   generation,
+  state,
+  since: state,
+  marks: [],
   index: new RowIndex(options),
   broken: { lines: 0, problems: [] },
   isCut: false,
@@ -112,9 +130,10 @@ async function readOn(reading: Reading, now: RowFile | null): Promise<Reading> {
   if (now === null || reading.file === null) return reading;
   const read = rowReader(now.name);
   reading.isCut = false;
-  for await (const line of linesFrom(now.path, reading.through, now.size, ROW_BYTES)) {
+  for await (const line of linesFrom(now.path, reading.through, now.size, MAX_FOLDER_ROW_BYTES)) {
     reading.lines += 1;
-    const problem = line.bytes === null ? `has ${thousands(line.length)} bytes, more than is shown` : null;
+    const problem =
+      line.bytes === null ? `has ${thousands(line.length)} bytes, more than the ${thousands(MAX_FOLDER_ROW_BYTES)} that a row may have to be shown` : null;
     try {
       if (line.bytes !== null) reading.index.add(line, read(line.bytes));
     } catch (error) {
@@ -129,6 +148,7 @@ async function readOn(reading: Reading, now: RowFile | null): Promise<Reading> {
     if (problem !== null) noteBroken(reading, problem);
     reading.through = line.at + line.length + (line.isEnded ? 1 : 0);
   }
+  reading.marks = await readMarks(now.path, reading.through);
   Object.assign(reading.file, { size: now.size, changed: now.changed });
   return reading;
 }

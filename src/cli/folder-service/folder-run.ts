@@ -75,19 +75,19 @@ async function examplePlaces(folder: Folder, examples: readonly number[]): Promi
   const rows = await folder.look();
   const rollouts = folder.rolloutsOf(rows);
   const there = [...new Set(examples)].filter((example) => example < rows.index.examples);
-  const places = there.map((example) => placeOfExample(rows.index, example, rows.generation, rollouts));
+  const places = there.map((example) => placeOfExample(rows, example, rollouts));
   return { rollouts, places: places.toSorted((a, b) => (a.segment === b.segment ? a.offset - b.offset : a.segment < b.segment ? -1 : 1)) };
 }
 
 async function scanPage(folder: Folder, from: number, bytes: number): Promise<ScanPage> {
   const rows = await folder.look();
-  const { index, generation } = rows;
+  const { index } = rows;
   const rollouts = folder.rolloutsOf(rows);
   const places: ScanPage["places"][number][] = [];
   let named = 0;
   let at = from;
   for (; at < index.examples && places.length < SCANNED; at++) {
-    const place = placeOfExample(index, at, generation, rollouts);
+    const place = placeOfExample(rows, at, rollouts);
     if (places.length > 0 && named + place.length > bytes) break;
     places.push(place);
     named += place.length;
@@ -96,7 +96,8 @@ async function scanPage(folder: Folder, from: number, bytes: number): Promise<Sc
 }
 
 async function samplePage(folder: Folder, offset: number, limit: number): Promise<SamplePage> {
-  const { index, generation } = await folder.look();
+  const rows = await folder.look();
+  const { index } = rows;
   const count = Math.max(0, Math.min(limit, index.rows - offset));
   const places: SamplePage["places"][number][] = [];
   let [skip, passed] = [0, 0];
@@ -104,7 +105,7 @@ async function samplePage(folder: Folder, offset: number, limit: number): Promis
     const { length } = index.rowsOf(example);
     if (passed + length > offset) {
       if (places.length === 0) skip = offset - passed;
-      const { segment, offset: start, length: bytes } = placeOfExample(index, example, generation, length);
+      const { segment, offset: start, length: bytes } = placeOfExample(rows, example, length);
       places.push({ unit: example, segment, offset: start, length: bytes, rows: length });
     }
     passed += length;
@@ -135,7 +136,7 @@ async function firstErrors(folder: Folder): Promise<readonly ErrorPlace[]> {
   return Object.keys(rows.index.totals.errors).flatMap((code) => {
     const first = values.first(code);
     if (first === null) return [];
-    const { segment, offset, length } = placeOfExample(rows.index, first.example, rows.generation, 0);
+    const { segment, offset, length } = placeOfExample(rows, first.example, 0);
     return [{ code, ...first, segment, offset, length }];
   });
 }

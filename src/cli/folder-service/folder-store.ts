@@ -42,7 +42,8 @@ async function opened(folderOf: (id: string) => Folder | null, key: string): Pro
   const rows = await folder.look();
   if (file === "results.jsonl") return { bytes: rows.index.bytes, pieces: () => textsOf(rows, allRows(rows)) };
   const object = rowsObjectOf(segmentOf(id, key)?.name ?? "");
-  if (object === null) return null;
+  // What was said of a file that was written anew since holds no longer.
+  if (object === null || object.state < rows.since) return null;
   return object.kind === "file" ? wholeFile(rows) : rowsOfExample(rows, object);
 }
 

@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { MAX_FOLDER_ROW_BYTES } from "../../limits.ts";
 import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { isObject, parseLoosely } from "./json-text.ts";
 import { rowOfLine, TRACES } from "./trace-folder.ts";
@@ -12,8 +13,6 @@ export type Row = Readonly<Record<string, unknown>>;
 export type ReadRow = { readonly row: Row } | { readonly problem: string; readonly text: string };
 
 const STEP = 256 * 1024;
-/** A longer row is not read; ours have at most 1.5 MiB, a Python one with images may have some more. */
-const ROW_BYTES = 64 * 1024 * 1024;
 /** Of a broken row, what is shown. */
 const SHOWN_BYTES = 4096;
 const LINE_END = 0x0a;
@@ -76,7 +75,7 @@ export class ResultsFile {
     await this.scanTo(index);
     const [start, end] = [this.starts[index], this.ends[index]];
     if (start === undefined || end === undefined || this.closed) return null;
-    return this.readRow(index, await this.read(start, Math.min(end - start, ROW_BYTES)), end - start);
+    return this.readRow(index, await this.read(start, Math.min(end - start, MAX_FOLDER_ROW_BYTES)), end - start);
   }
 
   /** All rows in their order, with a piece of the file in memory at a time. */
@@ -87,7 +86,7 @@ export class ResultsFile {
       if (from === undefined || this.closed) return;
       let after = index + 1;
       while (after < this.starts.length && (this.ends[after] ?? 0) - from <= STEP) after += 1;
-      const bytes = await this.read(from, Math.min((this.ends[after - 1] ?? from) - from, ROW_BYTES));
+      const bytes = await this.read(from, Math.min((this.ends[after - 1] ?? from) - from, MAX_FOLDER_ROW_BYTES));
       for (; index < after && !this.closed; index += 1) {
         const [start, end] = [this.starts[index] ?? 0, this.ends[index] ?? 0];
         yield this.readRow(index, bytes.subarray(start - from, end - from), end - start);
@@ -98,7 +97,7 @@ export class ResultsFile {
   /** `bytes`: the row, or its beginning when it has more (`length`) than is read. */
   private readRow(index: number, bytes: Buffer, length: number): ReadRow {
     const problem = (why: string): ReadRow => ({ problem: `row ${index + 1} ${why}`, text: bytes.subarray(0, SHOWN_BYTES).toString("utf8") });
-    if (length > ROW_BYTES) return problem(`has ${length} bytes, more than is shown`);
+    if (length > MAX_FOLDER_ROW_BYTES) return problem(`has ${length} bytes, more than is shown`);
     if (bytes.byteLength < length) return problem("has gone: the file was made shorter");
     const parsed = parseLoosely(bytes.toString("utf8"));
     if (parsed.ok) return isObject(parsed.value) ? { row: this.rowOf(parsed.value) } : problem("is JSON, but no object");

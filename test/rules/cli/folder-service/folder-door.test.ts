@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import { evaluationList } from "../../../../src/api/runs/list-schemas.ts";
 import { doorOfFolders } from "../../../../src/cli/folder-service/door-of-folders.ts";
 import { folderPorts } from "../../../../src/cli/folder-service/folder-ports.ts";
 import { FoundFolders } from "../../../../src/cli/folder-service/found-folders.ts";
+import { MAX_FOLDER_ROW_BYTES } from "../../../../src/limits.ts";
 
 const FIXTURES = new URL("../../../fixtures/", import.meta.url).pathname;
 /** Folders that nobody writes to any more, as far as the door can tell. */
@@ -169,6 +170,16 @@ describe("rows of a folder", () => {
     expect((await json(`/evaluations/${id}/samples`)).samples).toHaveLength(2);
   });
 
+  it("of more bytes than are taken as one row are said, and those beside them are read", async () => {
+    const path = folder("long", [row(0)]);
+    // A hole of zeros, which takes no space on the disk.
+    truncateSync(join(path, "results.jsonl"), textOf([row(0)]).length + MAX_FOLDER_ROW_BYTES + 1);
+    appendFileSync(join(path, "results.jsonl"), `\n${textOf([row(1)])}`);
+    const { edgewise } = await json<Run>(`/evaluations/${await idOf("long")}`);
+    expect(edgewise.done_rollouts).toBe(2);
+    expect(edgewise.failure?.message).toContain("row 2 has 268,435,457 bytes, more than the 268,435,456 that a row may have to be shown");
+  });
+
   it("that ended in errors are grouped by code, with what the first one says", async () => {
     folder("errors", [row(0), row(1, { reward: 0, error: { error: "ModelError", error_chain_repr: "ModelError('no')" } })]);
     const { errors } = await json(`/evaluations/${await idOf("errors")}/errors`);
@@ -210,6 +221,28 @@ describe("a folder that is written to", () => {
     const lines = await columnsOf(id);
     expect(lines[0]).toMatchObject({ generation: 2 });
     expect(lines.find(({ kind }) => kind === "block")).toMatchObject({ example_ids: [1, 0] });
+  });
+
+  it("is begun anew where its file was written anew and is longer, and nothing is answered out of what was there", async () => {
+    const path = folder("again", [row(0, { reward: 0 }), row(1)]);
+    const id = await idOf("again");
+    expect((await columnsOf(id))[0]).toMatchObject({ generation: 1 });
+    // Of a row that is so large what was parsed is kept.
+    const long = (letter: string): Row => row(2, { completion: [{ role: "assistant", content: letter.repeat(17 * 1024 * 1024) }] });
+    const second = async (): Promise<string> => JSON.stringify(await json(`/evaluations/${id}/rollouts/0/0/messages?from=1&to=2`)).slice(0, 120);
+    for (const [rows, letter, generation] of [
+      [[long("a")], "aaaa", 2],
+      [[long("b")], "bbbb", 3],
+      [[long("c"), row(3)], "cccc", 4],
+    ] as const) {
+      writeFileSync(join(path, "results.jsonl"), textOf(rows));
+      utimesSync(join(path, "results.jsonl"), new Date(), new Date(Date.now() + generation * 5_000));
+      expect(await second()).toContain(letter);
+      expect((await columnsOf(id))[0]).toMatchObject({ generation, seq: rows.length });
+    }
+    appendFileSync(join(path, "results.jsonl"), textOf([row(4)]));
+    expect(await second()).toContain("cccc");
+    expect((await columnsOf(id))[0]).toMatchObject({ generation: 4, seq: 3 });
   });
 
   it("is read again where its rows were given up for those of others, and says the same", async () => {

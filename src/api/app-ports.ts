@@ -16,7 +16,7 @@ import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts as Described } from "../environments/definition/describe.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
-import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
+import type { EnvironmentName, EnvironmentOfRun, JsonObject } from "../config/plan/run-config.ts";
 import type { KeySource } from "../config/endpoints/secrets.ts";
 import type { ExportState } from "../exporting/export-state.ts";
 import type { SandboxChoice, SandboxName } from "../config/sandbox-names.ts";
@@ -59,6 +59,8 @@ export interface ObjectStore {
   /** Bytes of an object; null when there is none. */
   size(key: string): Promise<number | null>;
   read(key: string, range?: { readonly offset: number; readonly length: number }): Promise<ReadableStream<Uint8Array> | null>;
+  /** The row that is all of a range but for its line end, where it is there as an object already; absent = of no object. */
+  parsed?(key: string, range: { readonly offset: number; readonly length: number }): Promise<{ readonly row: JsonObject; readonly bytes: number } | null>;
   putText(key: string, text: string): Promise<void>;
   remove(key: string): Promise<void>;
   /** Stores `body`, of exactly `bytes` bytes, as it comes. Rejects where it breaks off, or has another length; nothing is stored then. */

@@ -32,6 +32,8 @@ interface FoundRow {
   readonly open: boolean;
   /** Tells its bytes from all others that there are; null where they are made for whoever asks. */
   readonly name: string | null;
+  /** Where it is there as an object already. */
+  parsed(): Promise<{ readonly row: JsonObject; readonly bytes: number } | null>;
   /** Not yet read. Throws `not_found` where the line is not there after all. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -47,7 +49,7 @@ export async function foundRow(c: Context<AppContext>): Promise<FoundRow> {
   if (place === undefined) {
     const pieces = open?.pieces.map((piece) => ({ ...piece, rollouts: piece.rollouts.filter((index) => index === rollout) })) ?? [];
     if (open === undefined || pieces.every((piece) => piece.rollouts.length === 0)) throw noRollout();
-    return { open: true, name: null, bytes: () => firstOf(openRows(store, runId, { ...open, pieces })) };
+    return { open: true, name: null, parsed: async () => null, bytes: () => firstOf(openRows(store, runId, { ...open, pieces })) };
   }
   const line = lineOf(place, rollout);
   if (line === null) throw noRollout();
@@ -57,7 +59,8 @@ export async function foundRow(c: Context<AppContext>): Promise<FoundRow> {
     if (bytes === null) throw noRollout();
     return bytes;
   };
-  return { open: false, name: JSON.stringify([team, runId, key, place.offset, place.length, line]), bytes: read };
+  const parsed = async () => (await store.parsed?.(key, place)) ?? null;
+  return { open: false, name: JSON.stringify([team, runId, key, place.offset, place.length, line]), parsed, bytes: read };
 }
 
 async function firstOf(rows: AsyncGenerator<string>): Promise<Uint8Array<ArrayBuffer>> {
@@ -81,8 +84,10 @@ let last: { readonly name: string; readonly parsed: ParsedRow } | null = null;
 
 /** The row of the path as an object. Throws `row_unreadable` where what is stored is none: its bytes can still be had. */
 export async function parsedRow(c: Context<AppContext>): Promise<ParsedRow> {
-  const { name, open, bytes: read } = await foundRow(c);
+  const { name, open, parsed: known, bytes: read } = await foundRow(c);
   if (name !== null && last?.name === name) return last.parsed;
+  const there = await known();
+  if (there !== null) return { ...there, open };
   const bytes = await read();
   const parsed = { row: neededRow(new TextDecoder().decode(bytes), "The row of this rollout"), bytes: bytes.byteLength, open };
   if (name !== null && bytes.byteLength > LARGE_BYTES) last = { name, parsed };

@@ -59,7 +59,7 @@ export function folderPorts({ folders, shown, assets, now }: FolderPorts): AppPo
       has: async (id) => folders.of(id) !== null,
       standing: async () => ({ kept: false, removal_at: null }),
     }),
-    store: folderStore((id) => folders.of(id)),
+    store: folderStore((id) => folders.of(id), folders.held),
     run: (id) => folderRun(folders.of(id), now),
     schedules: null,
     monitors: null,

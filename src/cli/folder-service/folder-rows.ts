@@ -7,6 +7,7 @@ import { thousands } from "../../report/text/format.ts";
 import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { TRACES } from "../view/trace-folder.ts";
 import { linesFrom } from "./line-scan.ts";
+import { HELD_BYTES, type HeldRow } from "./held-row.ts";
 import { areThere, type ReadMark, readMarks } from "./read-marks.ts";
 import { RowIndex, type IndexOptions } from "./row-index.ts";
 import { rowReader } from "./row-reader.ts";
@@ -58,14 +59,16 @@ interface Reading extends ReadRows {
 /** The rows of a folder, read once and, where the file grows, as far as it has grown. */
 export class FolderRows {
   readonly #folder: string;
+  readonly #held: HeldRow;
   #reading: Reading | null = null;
   #generation = 0;
   #states = 0;
   #counts: RowCounts | null = null;
   #looking: Promise<ReadRows> | null = null;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  /** `held`: takes the first large row that a look reads. */
+  constructor(folder: string, held: HeldRow) {
+    [this.#folder, this.#held] = [folder, held];
   }
 
   /** What was counted when somebody last looked; null before. */
@@ -95,8 +98,8 @@ export class FolderRows {
     const begin = (generation: number, isUngrouped: boolean): Reading => begun(file && { ...file }, { generation, state }, { ...options, isUngrouped });
     const reading = grows ? before : begin(this.#generation + 1, false);
     // Shown only when it is whole: it has another generation.
-    const whole = await readOn(reading, file);
-    const grouped = whole.index.isUneven ? await readOn(begin(whole.generation + 1, true), file) : whole;
+    const whole = await readOn(reading, file, { state, held: this.#held });
+    const grouped = whole.index.isUneven ? await readOn(begin(whole.generation + 1, true), file, { state, held: this.#held }) : whole;
     grouped.state = state;
     this.#reading = grouped;
     this.#generation = grouped.generation;
@@ -126,16 +129,23 @@ const begun = (file: RowFile | null, { generation, state }: Pick<ReadRows, "gene
   lines: 0,
 });
 
-async function readOn(reading: Reading, now: RowFile | null): Promise<Reading> {
+async function readOn(reading: Reading, now: RowFile | null, { state, held }: { readonly state: number; readonly held: HeldRow }): Promise<Reading> {
   if (now === null || reading.file === null) return reading;
   const read = rowReader(now.name);
+  let isHeld = false;
   reading.isCut = false;
   for await (const line of linesFrom(now.path, reading.through, now.size, MAX_FOLDER_ROW_BYTES)) {
     reading.lines += 1;
     const problem =
       line.bytes === null ? `has ${thousands(line.length)} bytes, more than the ${thousands(MAX_FOLDER_ROW_BYTES)} that a row may have to be shown` : null;
     try {
-      if (line.bytes !== null) reading.index.add(line, read(line.bytes));
+      if (line.bytes !== null) {
+        const row = read(line.bytes);
+        reading.index.add(line, row);
+        // As the door has it: other texts are made anew for whoever asks.
+        if (line.length > HELD_BYTES && !isHeld && !row.isChanged) held.hold({ path: now.path, state, offset: line.at, length: line.length }, row.value);
+        isHeld ||= line.length > HELD_BYTES;
+      }
     } catch (error) {
       // Whoever writes the file may be within it.
       if (!line.isEnded) {

@@ -5,6 +5,7 @@ import { streamOf } from "../../stream-of.ts";
 import { fileBytes } from "./file-bytes.ts";
 import type { Folder } from "./folder.ts";
 import type { ReadRows } from "./folder-rows.ts";
+import type { HeldRow } from "./held-row.ts";
 import { only } from "./refusing.ts";
 import { rowsObjectOf } from "./row-places.ts";
 import { allRows, textsOf, within } from "./row-texts.ts";
@@ -15,9 +16,18 @@ const OBJECT_OF_RUN = /^runs\/([0-9a-f]{8})\//;
 type Range = { readonly offset: number; readonly length: number };
 
 /** The objects that a service has of a run, read from the files of folders that were found: no other file is opened, whatever a key says. */
-export function folderStore(folderOf: (id: string) => Folder | null): ObjectStore {
+export function folderStore(folderOf: (id: string) => Folder | null, held: HeldRow): ObjectStore {
   return only<ObjectStore>({
     size: async (key) => (await opened(folderOf, key))?.bytes ?? null,
+    parsed: async (key, { offset, length }) => {
+      const id = OBJECT_OF_RUN.exec(key)?.[1] ?? "";
+      const object = rowsObjectOf(segmentOf(id, key)?.name ?? "");
+      const file = (await folderOf(id)?.look())?.file;
+      if (object?.kind !== "file" || file === undefined || file === null) return null;
+      const bytes = length - 1;
+      const row = held.of({ path: file.path, state: object.state, offset, length: bytes });
+      return row === null ? null : { row, bytes };
+    },
     read: async (key, range) => {
       const found = await opened(folderOf, key);
       if (found === null) return null;

@@ -1,6 +1,7 @@
 import type { RunScores } from "../../report/run-scores.ts";
 import type { FoundRun } from "../view/find-runs.ts";
 import { type FolderFacts, folderFacts } from "./folder-facts.ts";
+import type { HeldRow } from "./held-row.ts";
 import { FolderRows, type ReadRows, rowFileIn } from "./folder-rows.ts";
 import { folderStatus } from "./folder-status.ts";
 import { rolloutsOf, scoresOf } from "./folder-view.ts";
@@ -17,9 +18,9 @@ export class Folder {
   readonly #looked: (folder: Folder) => void;
 
   /** `looked`: told of every look at its rows. */
-  constructor(id: string, found: FoundRun, looked: (folder: Folder) => void) {
+  constructor(id: string, found: FoundRun, held: HeldRow, looked: (folder: Folder) => void) {
     [this.id, this.path, this.#found, this.#looked] = [id, found.path, found, looked];
-    this.rows = new FolderRows(found.path);
+    this.rows = new FolderRows(found.path, held);
   }
 
   /** As it was found anew. */

@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { findRuns, type FoundRun, type Places } from "../view/find-runs.ts";
 import { Folder } from "./folder.ts";
+import { HeldRow } from "./held-row.ts";
 
 /** Between two looks at which folders there are, in milliseconds: of thousands a look takes tenths of a second. */
 const LOOK_MS = 3_000;
@@ -18,6 +19,8 @@ export class FoundFolders {
   readonly #places: Places;
   readonly #now: () => number;
   readonly #mostRows: number;
+  /** Of all folders. */
+  readonly held = new HeldRow();
   #folders: ReadonlyMap<string, Folder> = new Map();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #changes = "";
@@ -89,7 +92,7 @@ export class FoundFolders {
     const folders = new Map<string, Folder>();
     for (const [id, run] of withIds(found)) {
       const before = known.get(run.path);
-      const folder = before?.id === id ? before : new Folder(id, run, (looked) => this.#keep(looked));
+      const folder = before?.id === id ? before : new Folder(id, run, this.held, (looked) => this.#keep(looked));
       folder.found = run;
       folders.set(id, folder);
     }

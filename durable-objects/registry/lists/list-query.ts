@@ -50,6 +50,9 @@ const SEARCHED = "lower(run_id || ' ' || (projection ->> '$.env_id') || ' ' || (
 /** Further words of a search find no fewer runs. */
 const MOST_WORDS = 10;
 
+/** What each of is looked for, in small letters. */
+export const wordsOf = (search: string): readonly string[] => search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
+
 /** Everything but an environment is looked for in the projections, so such a list reads all runs of the team. */
 export function runListSql({
   environment_name,
@@ -74,7 +77,7 @@ export function runListSql({
   if (tag !== undefined) parts.push(`EXISTS (SELECT 1 FROM json_each(projection, '$.tags') WHERE value = ${value(tag)})`);
   if (created_by !== undefined) parts.push(`projection ->> '$.created_by' = ${value(created_by)}`);
   // `instr`, since the platform takes patterns of 50 bytes at most, and a word may have their marks in it.
-  for (const word of search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS)) parts.push(`instr(${SEARCHED}, ${value(word)}) > 0`);
+  for (const word of wordsOf(search)) parts.push(`instr(${SEARCHED}, ${value(word)}) > 0`);
   const key = KEYS[sort];
   const usual = sort === "created" && order === "desc";
   return { where: parts.join(" AND "), bound, order: usual ? null : `${key} IS NULL, ${key} ${order === "asc" ? "ASC" : "DESC"}, created_at DESC, id` };

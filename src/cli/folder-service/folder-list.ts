@@ -1,10 +1,13 @@
 import { environmentName } from "../../../durable-objects/registry/environment-name.ts";
-import type { RunListQuery, RunOrder } from "../../../durable-objects/registry/lists/list-query.ts";
+import { type RunListQuery, type RunOrder, wordsOf } from "../../../durable-objects/registry/lists/list-query.ts";
 import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
 
 type Key = string | number | null | undefined;
 
-/** As the Registry sorts them (durable-objects/registry/lists/list-query.ts), which does so in SQL. */
+/**
+ * As the Registry sorts them (durable-objects/registry/lists/list-query.ts). That is SQL, and the command runs on Nodes that have no SQLite (20), so the order is said
+ * again here; a test holds it to what SQLite answers of the same runs.
+ */
 const KEYS: Readonly<Record<RunOrder, (run: RunProjection) => Key>> = {
   created: ({ created_at }) => created_at,
   updated: ({ updated_at }) => updated_at,
@@ -42,10 +45,7 @@ function isAsked(run: RunProjection, { environment_name, search = "", statuses =
   if (tag !== undefined && run.tags?.includes(tag) !== true) return false;
   if (created_by !== undefined && run.created_by !== created_by) return false;
   const searched = `${run.run_id} ${run.env_id} ${run.model} ${run.name ?? ""}`.toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => searched.includes(word));
+  return wordsOf(search).every((word) => searched.includes(word));
 }
 
 /** An owner counts where both name one. */

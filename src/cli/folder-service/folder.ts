@@ -1,4 +1,6 @@
+import { EdgewiseError } from "../../errors/result.ts";
 import type { RunScores } from "../../report/run-scores.ts";
+import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 import type { FoundRun } from "../view/find-runs.ts";
 import { type FolderFacts, folderFacts } from "./folder-facts.ts";
 import type { HeldRow } from "./held-row.ts";
@@ -37,13 +39,23 @@ export class Folder {
 
   /** When anybody last wrote to it. Unix milliseconds. */
   get changed(): number {
-    return Math.max(this.#found.changed, rowFileIn(this.path)?.changed ?? 0);
+    try {
+      return Math.max(this.#found.changed, rowFileIn(this.path)?.changed ?? 0);
+    } catch {
+      // Whoever opens the folder is told why its rows cannot be read.
+      return this.#found.changed;
+    }
   }
 
-  /** Its rows as they are now. */
+  /** Its rows as they are now. Throws `storage_unavailable` where the file system does not give them. */
   async look(): Promise<ReadRows> {
     const { run } = this.facts;
-    const rows = await this.rows.look({ clusterBy: run?.cluster_by, comparesPrompts: run?.foreign ?? true });
+    const rows = await this.rows.look({ clusterBy: run?.cluster_by, comparesPrompts: run?.foreign ?? true }).catch((error: unknown) => {
+      if (systemCode(error) === null) throw error;
+      throw new EdgewiseError("storage_unavailable", `The rows of ${this.#found.shownPath} cannot be read: ${reasonOf(error)}.`, {
+        hint: "See to it that the user whose command this is may read the folder and its files (ls -la shows it); the page then goes on.",
+      });
+    });
     this.#looked(this);
     return rows;
   }

@@ -85,9 +85,19 @@ export class FoundFolders {
     }
   }
 
+  /** A place that was there and is gone has no folders any more. */
+  #found(): readonly FoundRun[] {
+    try {
+      return findRuns(this.#cwd, this.#places);
+    } catch (error) {
+      if (this.#lookedAt === Number.NEGATIVE_INFINITY) throw error;
+      return [];
+    }
+  }
+
   #look(): void {
     if (this.#now() - this.#lookedAt < LOOK_MS) return;
-    const found = findRuns(this.#cwd, this.#places);
+    const found = this.#found();
     const known = new Map([...this.#folders.values()].map((folder) => [folder.path, folder]));
     const folders = new Map<string, Folder>();
     for (const [id, run] of withIds(found)) {
@@ -112,11 +122,20 @@ function withIds(found: readonly FoundRun[]): ReadonlyMap<string, FoundRun> {
   for (const run of found) if (isOwn(run, named)) ids.set(basename(run.path), run);
   for (const run of found) {
     if (isOwn(run, named)) continue;
-    let id = digestOf(realpathSync(run.path));
+    let id = digestOf(realPath(run.path));
     while (ids.has(id)) id = digestOf(`${id} ${run.path}`);
     ids.set(id, run);
   }
   return ids;
+}
+
+/** As it is named where nobody can tell: it went a moment ago. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 const isOwn = ({ path }: FoundRun, named: ReadonlyMap<string, number>): boolean => isRunId(basename(path)) && named.get(basename(path)) === 1;

@@ -21,11 +21,12 @@ export async function evalView({ cwd, env, terminal }: CommandContext, places: P
   return EXIT.completed;
 }
 
-export function nothingFound({ path, envDir, outputsDir }: Places): CliError {
+/** `command`: to be typed with another place. */
+export function nothingFound({ path, envDir, outputsDir }: Places, command = "npx edgewise eval view PATH"): CliError {
   const searched = path ?? `${outputsDir}/evals and ${envDir}/*/outputs/evals`;
   return new CliError(`there is no results folder in ${searched}`, {
     hints: [
-      "A results folder has a metadata.json. Name another place: npx edgewise eval view PATH",
+      `A results folder has a metadata.json. Name another place: ${command}`,
       "Make one without a key: npx edgewise eval run arithmetic --provider embedded",
     ],
   });

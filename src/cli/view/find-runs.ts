@@ -45,6 +45,9 @@ export function findRuns(cwd: string, { path, envDir, outputsDir }: Places): rea
     const start = resolve(cwd, path);
     const stat = statSync(start, { throwIfNoEntry: false });
     if (stat === undefined) throw usageError(`${path} is not there`, "Name a results folder, or a folder with results folders somewhere in it.");
+    // A file of a run names it; of another one the folders around it were never meant.
+    if (!stat.isDirectory() && markOf(entriesOf(dirname(start))) === undefined)
+      throw usageError(`${path} is a file of no results folder`, "Name a results folder, or a folder with results folders somewhere in it.");
     walk(stat.isDirectory() ? start : dirname(start), cwd, found);
   }
   return found.sort((a, b) => compare(a.envId, b.envId) || compare(a.model, b.model) || b.changed - a.changed || compare(a.id, b.id));
@@ -54,15 +57,28 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function walk(folder: string, cwd: string, found: FoundRun[]): void {
   const entries = entriesOf(folder);
-  const mark = MARKS.find((name) => entries.some((entry) => entry.name === name && !entry.isDirectory()));
+  const mark = markOf(entries);
   if (mark !== undefined) {
-    const changed = statSync(join(folder, mark), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    const changed = changedAt(join(folder, mark));
     found.push({ path: folder, shownPath: shown(folder, cwd), id: basename(folder), ...namesOf(folder, found.at(-1)), changed });
     return;
   }
   for (const entry of entries) {
     // Links are not followed: they may lead in circles.
     if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) walk(join(folder, entry.name), cwd, found);
+  }
+}
+
+const markOf = (entries: ReturnType<typeof readEntries>): string | undefined =>
+  MARKS.find((name) => entries.some((entry) => entry.name === name && !entry.isDirectory()));
+
+/** 0 of what is gone, or not for this user to see. */
+function changedAt(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch (error) {
+    if (UNSEEN.includes(systemCode(error) ?? "")) return 0;
+    throw error;
   }
 }
 
@@ -84,12 +100,14 @@ function namesOf(path: string, before: FoundRun | undefined): { readonly envId: 
   return cut < 0 ? { envId: "(unknown)", model: "(unknown)" } : { envId: group.slice(0, cut), model: group.slice(cut + 2).replaceAll("--", "/") };
 }
 
+const UNSEEN: readonly string[] = ["ENOENT", "ENOTDIR", "EACCES", "EPERM"];
+
 function entriesOf(folder: string): ReturnType<typeof readEntries> {
   try {
     return readEntries(folder);
   } catch (error) {
     // Not there, or not for this user to see: what can be seen is shown.
-    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(systemCode(error) ?? "")) return [];
+    if (UNSEEN.includes(systemCode(error) ?? "")) return [];
     throw error;
   }
 }

@@ -4,11 +4,16 @@ import { Notice } from "../design/notice.tsx";
 import { PageTitle } from "../frame/page-title.tsx";
 
 export function NotFound() {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   return (
     <>
       <PageTitle title="Not found" />
       <Notice role="status" tone="plain" title="There is no page at this address.">
+        {viewer.folders === "" ? null : (
+          <p>
+            Of results folders there are runs, samples, rollouts and comparisons. A service has more: <code>npx edgewise serve</code>
+          </p>
+        )}
         <p>
           <a href={link(RUNS)}>Runs</a>
         </p>

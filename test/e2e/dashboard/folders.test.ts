@@ -13,6 +13,9 @@ const FIXTURES = new URL("../../fixtures/", import.meta.url).pathname;
 /** What a model, or whoever names a folder, may write. */
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
 
+/** What somebody may call a folder: markup, a character that turns the text around, one that ends a line. */
+const HOSTILE_FOLDER = `<img src=x onerror="document.title='taken'">\u202etxt\nrm -rf`;
+
 let place: Workplace;
 let model: ModelServer;
 let browser: Browser;
@@ -34,6 +37,10 @@ function hostileFolder(): void {
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, "metadata.json"), JSON.stringify({ env_id: "e", model: HOSTILE, name: HOSTILE, num_examples: 1, rollouts_per_example: 1 }));
   writeFileSync(join(path, "results.jsonl"), `${JSON.stringify(hostileRow)}\n{"torn\n`);
+  const named = join(place.folder, "outputs/evals", HOSTILE_FOLDER);
+  mkdirSync(named);
+  writeFileSync(join(named, "metadata.json"), JSON.stringify({ env_id: "e", model: "m", num_examples: 1, rollouts_per_example: 1 }));
+  writeFileSync(join(named, "results.jsonl"), `${JSON.stringify(hostileRow)}\n`);
 }
 
 beforeAll(async () => {
@@ -80,7 +87,7 @@ describe.skipIf(browserPath === null)(`results folders in the dashboard ${NEEDS_
   it("are listed with where they are, and nothing offers what cannot be done to them", () =>
     opening("", async ({ page }) => {
       await page.locator("a.run-link", { hasText: "outputs/evals/python" }).waitFor();
-      expect(await page.locator("tbody tr").count()).toBe(4);
+      expect(await page.locator("tbody tr").count()).toBe(5);
       expect(await page.locator("header nav a").allTextContents()).toEqual(["Runs", "Compare"]);
       await page.getByText("Folders:").waitFor();
       expect(await barriersIn(page)).toEqual([]);
@@ -118,11 +125,78 @@ describe.skipIf(browserPath === null)(`results folders in the dashboard ${NEEDS_
 
   it("with hostile names and rows run nothing, and say which lines are none", () =>
     opening("?q=onerror", async ({ page }) => {
-      await page.locator("a.run-link").click();
+      await page.locator("a.run-link", { hasText: "script" }).click();
       await page.getByText("1 line of results.jsonl cannot be read").waitFor();
       await page.getByRole("link", { name: "Samples", exact: true }).first().click();
       await page.getByRole("link", { name: "0", exact: false }).first().waitFor();
       expect(await page.title()).not.toBe("taken");
+    }));
+
+  it("with hostile folder names are shown by what stands in them, in one line", () =>
+    opening("?q=txt", async ({ page }) => {
+      const link = page.locator("a.run-link");
+      await link.waitFor();
+      const name = (await link.textContent()) ?? "";
+      expect(name).toContain("<img src=x onerror=");
+      expect(name).not.toMatch(/[\u202e\n]/);
+      await link.click();
+      await page.waitForURL(/evaluations\/[0-9a-f]{8}/);
+      await page.getByText("1 of 1 rollouts").waitFor();
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await page.title()).not.toBe("taken");
+    }));
+
+  it("have no barriers and fit, in both themes, on a phone and on a desk", async () => {
+    const [run] = own;
+    for (const [path, shown] of [
+      ["", "a.run-link"],
+      [`evaluations/${run}`, "text=Completed"],
+      [`evaluations/${run}/samples`, "text=6 rollouts"],
+      [`evaluations/${run}/samples/0/1`, ".message"],
+      [`compare?runs=${own.join(",")}`, "text=joined: 3 examples."],
+    ] as const)
+      for (const [colorScheme, width] of [
+        ["light", 390],
+        ["dark", 390],
+        ["dark", 1_280],
+      ] as const) {
+        const { page, faults, close } = await openDashboard(browser, `${address}/dashboard/${path}`, { colorScheme, viewport: { width, height: 800 } });
+        await page.locator(shown).first().waitFor();
+        expect(await barriersIn(page), `${path} ${colorScheme} ${width}`).toEqual([]);
+        expect(await page.evaluate<number>("document.documentElement.scrollWidth"), `${path} ${width}`).toBeLessThanOrEqual(width);
+        expect(faults).toEqual([]);
+        await close();
+      }
+  });
+
+  it("are gone through by keys alone, from the list to a rollout and back", () =>
+    opening("?q=reverse-text", async ({ page }) => {
+      await page.locator("a.run-link").nth(1).waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/evaluations\/[0-9a-f]{8}/);
+      await page.getByText("6 of 6 rollouts").waitFor();
+      await page.keyboard.press("s");
+      await page.waitForURL(/\/samples/);
+      await page.locator(".grid-rows [role=row]").first().waitFor();
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(/samples\/\d+\/\d+/);
+      await page.locator(".message").first().waitFor();
+      await page.keyboard.press("Escape");
+      await page.waitForURL(/\/samples(?:\?|$)/);
+    }));
+
+  it("have none of the pages of a service, and lead back from there", () =>
+    opening("schedules", async ({ page }) => {
+      await page.getByText("Of results folders there are runs, samples, rollouts and comparisons.").waitFor();
+      await page.keyboard.press("Control+k");
+      const palette = page.getByRole("dialog");
+      await palette.waitFor();
+      expect(await palette.textContent()).not.toMatch(/New run|Schedules|Evaluators|Settings|Environments/);
+      await page.keyboard.press("Escape");
+      await page.getByRole("main").getByRole("link", { name: "Runs" }).click();
+      await page.locator("a.run-link").first().waitFor();
     }));
 
   it("that grow are followed", async () => {

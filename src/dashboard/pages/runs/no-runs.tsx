@@ -32,7 +32,12 @@ export function NoRuns({ query, total, go }: NoRunsProps) {
         </p>
       </Notice>
     );
-  if (viewer.folders !== "") return <Notice role="status" tone="plain" title="There is no results folder any more." />;
+  if (viewer.folders !== "")
+    return (
+      <Notice role="status" tone="plain" title="There is no results folder any more.">
+        <p>What comes back below the place that is named above is shown here as it comes.</p>
+      </Notice>
+    );
   return (
     <Notice role="status" tone="plain" title="No run yet.">
       <p>

@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -263,6 +263,38 @@ describe("a folder that is written to", () => {
     folder("0a1b2c3d", [row(0)], { edgewise: { status: "RUNNING" }, num_examples: 3 });
     const [run] = await listed();
     expect(run).toMatchObject({ evaluation_id: "0a1b2c3d", status: "RUNNING", edgewise: { suspended: true, settled: false } });
+  });
+});
+
+describe("a folder that cannot be read any more", () => {
+  it("is gone from the list, and not found by whoever had it open; and so are all where their place is gone", async () => {
+    const path = folder("one", [row(0)]);
+    folder("other", [row(0)]);
+    const [one, other] = [await idOf("one"), await idOf("other")];
+    await json(`/evaluations/${one}`);
+    rmSync(path, { recursive: true });
+    ahead += 10_000;
+    expect((await listed()).map(({ name }) => name)).toEqual(["other"]);
+    expect((await call(`/evaluations/${one}`)).status).toBe(404);
+    rmSync(place, { recursive: true });
+    ahead += 10_000;
+    expect(await listed()).toEqual([]);
+    expect((await call(`/evaluations/${other}`)).status).toBe(404);
+  });
+
+  it("says why, and what to do, and keeps nobody from the others", async () => {
+    const path = folder("one", [row(0)], { edgewise: { status: "COMPLETED", rows_digest: { rows: 1 } } });
+    folder("other", [row(0)]);
+    rmSync(join(path, "results.jsonl"));
+    // A link to itself: this user, who may be root, cannot read it either.
+    symlinkSync("results.jsonl", join(path, "results.jsonl"));
+    expect((await listed()).map(({ name }) => name).toSorted()).toEqual(["one", "other"]);
+    const refused = await call(`/evaluations/${await idOf("one")}`);
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      { code: "storage_unavailable", detail: expect.stringMatching(/^The rows of one cannot be read: ELOOP/), hint: expect.stringContaining("ls -la") },
+    ]);
+    expect((await json<Samples>(`/evaluations/${await idOf("other")}/samples`)).samples).toHaveLength(1);
   });
 });
 

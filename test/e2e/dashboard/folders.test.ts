@@ -176,7 +176,7 @@ describe.skipIf(browserPath === null)(`results folders in the dashboard ${NEEDS_
       await page.keyboard.press("Enter");
       await page.waitForURL(/evaluations\/[0-9a-f]{8}/);
       await page.getByText("6 of 6 rollouts").waitFor();
-      await page.keyboard.press("s");
+      await page.getByRole("link", { name: "Samples", exact: true }).first().press("Enter");
       await page.waitForURL(/\/samples/);
       await page.locator(".grid-rows [role=row]").first().waitFor();
       await page.keyboard.press("j");

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -113,5 +114,21 @@ describe("the viewer", () => {
       expect([code, stderr]).toEqual([2, expect.stringContaining("must be a whole number from 0 (a free one) to 65535")]);
     }
     expect(await place.run(["eval", "view", "--web", "nowhere"])).toMatchObject({ code: 2, stderr: expect.stringContaining("nowhere is not there") });
+  });
+
+  it("says of pages that cannot be shown why, and what to type", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const refused = await place.run(["eval", "view", "--web", "--print", "--port", String(port)]);
+    await new Promise((resolve) => taken.close(resolve));
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`port ${port} cannot be listened at: another program listens there`) });
+    expect(refused.stderr).toContain("Leave --port out, and a free one is taken: npx edgewise eval view --web");
+    mkdirSync(join(place.folder, "none"));
+    writeFileSync(join(place.folder, "notes.txt"), "");
+    const none = await place.run(["eval", "view", "--web", "none"]);
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringMatching(/no results folder in none.*npx edgewise eval view --web PATH/s) });
+    const file = await place.run(["eval", "view", "--web", "notes.txt"]);
+    expect(file).toMatchObject({ code: 2, stderr: expect.stringMatching(/notes\.txt is a file of no results folder.*Name a results folder/s) });
   });
 });

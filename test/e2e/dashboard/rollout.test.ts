@@ -210,6 +210,7 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
         row(3, { judge_response: { score: 4, of: [1, 2] } }),
         row(4, usage),
         row(5, { judge_response: {} }),
+        row(6, { judge_response: { "Vote.": ["for", "against"] } }),
       ]);
       const shown = async (example: number): Promise<Page> => (await openRollout(run, example, 0, "?tab=scores")).page;
       const one = await shown(0);
@@ -232,6 +233,7 @@ describe.skipIf(browserPath === null)(`the page of a rollout ${NEEDS_BROWSER}`, 
       await none.getByText("--state-columns judge_response").waitFor();
       // Nothing plays it again that was not played here.
       expect(await none.getByRole("link", { name: "Again with changes, keeping it" }).count()).toBe(0);
+      await (await shown(6)).getByText("The judge said, 2 of 2").waitFor();
       await (await shown(5)).getByText("no answer of a judge was kept").waitFor();
     }));
 

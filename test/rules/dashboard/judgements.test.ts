@@ -10,31 +10,33 @@ describe("what a row keeps of its judges", () => {
       "a map from prompts to answers",
       { "Is it?": "yes", "Is it that?": "" },
       [
-        { shown: "Is it?", said: "yes" },
-        { shown: "Is it that?", said: "" },
+        { shown: "Is it?", said: ["yes"] },
+        { shown: "Is it that?", said: [""] },
       ],
     ],
-    ["a text", "yes", [{ shown: null, said: "yes" }]],
+    ["a map to all answers of what was asked several times", { Vote: ["yes", "no"] }, [{ shown: "Vote", said: ["yes", "no"] }]],
+    ["a text", "yes", [{ shown: null, said: ["yes"] }]],
     [
       "a list",
       ["yes", { vote: 1 }],
       [
-        { shown: null, said: "yes" },
-        { shown: null, said: { vote: 1 } },
+        { shown: null, said: ["yes"] },
+        { shown: null, said: [{ vote: 1 }] },
       ],
     ],
     ["nothing", null, []],
     ["an empty map", {}, []],
     ["an object that is no such map", { score: 1, why: "so" }, null],
     ["a number", 7, null],
+    ["a map to empty lists", { a: [] }, null],
   ])("is read where it is %s", (_, value, read) => {
     expect(judgementsOf(value)).toEqual(read);
   });
 
   it("is read whatever it is, and of a map nothing is lost, names that objects have of their own too", () => {
     expect(judgementsOf(JSON.parse('{"__proto__": "a", "constructor": "b"}'))).toEqual([
-      { shown: "__proto__", said: "a" },
-      { shown: "constructor", said: "b" },
+      { shown: "__proto__", said: ["a"] },
+      { shown: "constructor", said: ["b"] },
     ]);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

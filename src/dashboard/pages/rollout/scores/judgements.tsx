@@ -9,7 +9,7 @@ import type { Judgement } from "./judgements-of.ts";
 /** Questions that are drawn at a time: each is two texts to be rendered. */
 const STEP = 20;
 /** Lines of a prompt that stand there unasked: most of it is the same for every question. */
-const SHOWN_LINES = 12;
+const SHOWN_LINES = 20;
 /** The same of an answer. */
 const SAID_LINES = 40;
 
@@ -36,7 +36,7 @@ export function Judgements({ judgements, raw }: JudgementsProps) {
               </p>
             )}
             {judgement.shown === null ? null : <Side title="The judge was shown" by="user" value={judgement.shown} lines={SHOWN_LINES} raw={raw} />}
-            <Side title="The judge said" by="assistant" value={judgement.said} lines={SAID_LINES} raw={raw} />
+            <Said said={judgement.said} raw={raw} />
           </li>
         ))}
       </ol>
@@ -51,6 +51,27 @@ export function Judgements({ judgements, raw }: JudgementsProps) {
     </>
   );
 }
+
+/** Answers to one question that are drawn. */
+const MOST_SAID = 50;
+
+/** What was said to one question, each time that it was asked. */
+const Said = ({ said, raw }: { readonly said: readonly unknown[]; readonly raw: boolean }) => (
+  <>
+    {said.slice(0, MOST_SAID).map((value, index) => (
+      <Side
+        // biome-ignore lint/suspicious/noArrayIndexKey: its place is all that tells one from the other
+        key={index}
+        title={said.length === 1 ? "The judge said" : `The judge said, ${thousands(index + 1)} of ${thousands(said.length)}`}
+        by="assistant"
+        value={value}
+        lines={SAID_LINES}
+        raw={raw}
+      />
+    ))}
+    {said.length > MOST_SAID ? <p>{thousands(said.length - MOST_SAID)} more are in the row’s file, which the tab JSON downloads.</p> : null}
+  </>
+);
 
 interface SideProps {
   readonly title: string;

@@ -17,8 +17,8 @@ export function NotKept({ run }: NotKeptProps) {
     <section class="own-fields">
       <h2>What judges saw and said</h2>
       <p>
-        The row does not keep it. A run with the state column <code>{JUDGE_COLUMN}</code> does (<code>--state-columns {JUDGE_COLUMN}</code>, in the form “state
-        columns”).
+        The row does not keep it. A run with the state column <code>{JUDGE_COLUMN}</code> does (<code>--state-columns {JUDGE_COLUMN}</code>, in the form the
+        tick “Keep what judges saw and said”).
       </p>
       {isOurs ? (
         <p>

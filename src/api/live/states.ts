@@ -19,7 +19,7 @@ const RETRY_MS = 100;
 const SILENCE_MS = 1_000;
 /** Between two states of one run, and two looks at it, however many follow: what each is sent is a kilobyte. */
 const STATE_MS = 500;
-/** A stream looks again so soon where another one is looking for it: all of them wake when the next look is due. */
+/** A stream comes again so soon where the look that another one takes for it is not back when it should be. */
 const SOON_MS = 50;
 /** What is told comes a little earlier or later than it was looked for. */
 const JITTER_MS = 100;
@@ -44,37 +44,51 @@ states.get("/", async (c) => {
   const followed = wanted.map((id) => ({ id, run: () => ports.run(id), watch: watches.of(`${ports.team}/${id}`, pace) }));
   const listed = (view: RunView): object => listedEvaluation({ ...projectionOf(view, view.seq), ...teamField(ports.team) }, origin);
   const shape = full === "true" ? FULL : `${ports.team} ${origin}`;
-  const textOf = ({ latest }: RunWatch): string | null => (latest === null ? null : writtenOnce(latest, shape, full === "true" ? liveEvaluation : listed));
+  const stateOf = ({ latest }: RunWatch): WrittenState | null =>
+    latest === null ? null : writtenOnce(latest, shape, full === "true" ? liveEvaluation : listed);
   const watch = listWatches.of(ports.team);
   const changes = list === "true" ? () => watch.step(() => ports.registry, ports.now, LIST_MS) : null;
-  return c.body(streamOf(stateFrames({ followed, changes }, textOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return c.body(streamOf(stateFrames({ followed, changes }, stateOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 });
 
 const FULL = "full";
 /** What was written of a view, by the form: two hundred streams tell of the same one. Data only, as in RunWatch. */
-const written = new WeakMap<RunView, Map<string, string>>();
+const written = new WeakMap<RunView, Map<string, WrittenState>>();
 
-function writtenOnce(view: RunView, shape: string, write: (view: RunView) => object): string {
-  const texts = written.get(view) ?? new Map<string, string>();
-  if (texts.size === 0) written.set(view, texts);
-  const text = texts.get(shape) ?? JSON.stringify(write(view));
-  texts.set(shape, text);
-  return text;
+/** A state of a run as the data of an event, and the event as it is sent. */
+export interface WrittenState {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+}
+
+export function writtenState(state: object): WrittenState {
+  const text = JSON.stringify(state);
+  return { text, bytes: new TextEncoder().encode(stateEvent(text)) };
+}
+
+const stateEvent = (text: string): string => `event: state\ndata: ${text}\n\n`;
+
+function writtenOnce(view: RunView, shape: string, write: (view: RunView) => object): WrittenState {
+  const states = written.get(view) ?? new Map<string, WrittenState>();
+  if (states.size === 0) written.set(view, states);
+  const state = states.get(shape) ?? writtenState(write(view));
+  states.set(shape, state);
+  return state;
 }
 
 /** What one stream tells of. */
 export interface Told {
   readonly followed: readonly Followed[];
   /** What the list last said of its changes; null where nobody asks for it. */
-  readonly changes: (() => Promise<string>) | null;
+  readonly changes: (() => Promise<string | null>) | null;
 }
 
-/** Frames of one stream. What cannot be reached is looked at again. `textOf`: what is told of a run, as JSON; null while nobody has seen it. */
+/** Frames of one stream. What cannot be reached is looked at again. `stateOf`: what is told of a run; null while nobody has seen it. */
 export async function* stateFrames(
   { followed, changes }: Told,
-  textOf: (watch: RunWatch) => string | null,
+  stateOf: (watch: RunWatch) => WrittenState | null,
   { now, sleep }: Pick<Pace, "now" | "sleep">,
-): AsyncGenerator<string> {
+): AsyncGenerator<Uint8Array | string> {
   const until = now() + STREAM_MS;
   yield `retry: ${RETRY_MS}\n\n`;
   let left = followed;
@@ -91,29 +105,39 @@ export async function* stateFrames(
       told = listed;
       frames += `event: list\ndata: ${JSON.stringify({ changes: listed })}\n\n`;
     }
+    const states: WrittenState[] = [];
     for (const { id, watch } of left) {
-      const text = textOf(watch);
+      const state = stateOf(watch);
       const before = shown.get(id);
-      if (text === null || text === before?.text) continue;
+      if (state === null || state.text === before?.text) continue;
       const rests = watch.latest?.phase === "settled";
       if (before !== undefined && !rests && now() - before.at < STATE_MS - JITTER_MS) continue;
-      shown.set(id, { text, at: now() });
-      frames += `event: state\ndata: ${text}\n\n`;
+      shown.set(id, { text: state.text, at: now() });
+      states.push(state);
       if (rests) left = left.filter((each) => each.id !== id);
     }
-    if (left.length === 0 && changes === null) return yield `${frames}event: end\ndata: {}\n\n`;
-    if (frames !== "" || now() - wroteAt >= SILENCE_MS) {
-      yield frames || ":\n\n";
+    const [only] = states;
+    const isLast = left.length === 0 && changes === null;
+    if (only !== undefined && states.length === 1 && frames === "" && !isLast) {
+      // The usual case, and the same bytes for all who look at that run.
+      yield only.bytes;
       wroteAt = now();
+    } else {
+      frames += states.map(({ text }) => stateEvent(text)).join("");
+      if (isLast) return yield `${frames}event: end\ndata: {}\n\n`;
+      if (frames !== "" || now() - wroteAt >= SILENCE_MS) {
+        yield frames || ":\n\n";
+        wroteAt = now();
+      }
     }
-    // In step with the looks: a stream that has a pace of its own tells of each as much later again.
-    const due = failed ? STATE_MS : Math.min(STATE_MS, ...left.map(({ watch }) => watch.dueIn(STATE_MS)));
+    // In step with the looks: a stream that has a pace of its own tells of each as much later again, and one that comes while a look is under way comes twice.
+    const due = failed || left.length === 0 ? STATE_MS : Math.min(...left.map(({ watch }) => watch.dueIn(STATE_MS, follower)));
     await sleep(Math.max(SOON_MS, due));
   }
 }
 
 /** Null where the Registry cannot be reached now. */
-async function seen(changes: () => Promise<string>): Promise<string | null> {
+async function seen(changes: () => Promise<string | null>): Promise<string | null> {
   try {
     return await changes();
   } catch (error) {

@@ -24,6 +24,12 @@ const FOLLOWERS_PER_STEP = 10;
 const SLOWEST_MS = 2_000;
 /** A look that has not come back after this long was that of a stream which has been left. */
 const LOOK_MS = 1_000;
+/** So long after somebody came by for events they are read with each look: longer than who follows them is away between two. */
+const EVENTS_MS = 2 * SLOWEST_MS;
+/** Of what a look lately took at most, what is still expected of the next one. */
+const SHORTER = 0.7;
+/** After a look is expected to be back, in milliseconds: the timers of others may be a little early. */
+const SLACK_MS = 10;
 /** A watch nobody has looked through for so long is forgotten. */
 const FORGET_MS = 60_000;
 
@@ -49,6 +55,12 @@ export class RunWatch {
   readonly #made = new Map<string, Uint8Array>();
   readonly #steps = new Set<object>();
   #followers = 1;
+  /** When somebody last came by for events. */
+  #eventsAt = Number.NEGATIVE_INFINITY;
+  /** Who takes the next look: the others come when it is back. */
+  #next: object | null = null;
+  /** Milliseconds that a look took lately. */
+  #took = 0;
 
   constructor(pace: Pick<Pace, "pollMs" | "now">) {
     this.#pace = pace;
@@ -70,10 +82,19 @@ export class RunWatch {
   get isForgotten(): boolean {
     return this.#pace.now() - Math.max(this.#known?.at ?? 0, this.#looking?.since ?? 0) > FORGET_MS;
   }
-  /** Milliseconds until the next look, for who has them `most` apart; 0 while one is under way, and before the first. */
-  dueIn(most: number): number {
-    if (this.#known === null || this.#looking !== null) return 0;
-    return Math.max(0, this.#known.at + most - this.#pace.now());
+  /**
+   * Milliseconds until there may be something new, for who has looks `most` apart; 0 before the first. Who asks first is to take the next look, and comes when
+   * it is due; the others come when it should be back, and one of them takes it where the first has left: two hundred streams that all came for one look
+   * found it under way, and came again and again until it was back.
+   */
+  dueIn(most: number, follower: object): number {
+    if (this.#known === null) return 0;
+    const now = this.#pace.now();
+    const back = Math.min(this.#took, most / 2) + SLACK_MS;
+    if (this.#looking !== null) return Math.max(0, this.#looking.since + back - now);
+    this.#next ??= follower;
+    const after = this.#next === follower ? 0 : back;
+    return Math.max(0, this.#known.at + most + after - now);
   }
   /** Milliseconds between two looks. */
   get interval(): number {
@@ -83,23 +104,27 @@ export class RunWatch {
 
   /**
    * Looks at the run when it is time and no other stream is at it. `follower` says who came by, which is how they are counted: a
-   * stream that is left does not always hear of it. `most`: milliseconds between two looks at most, for who is sent so little that many make no difference.
+   * stream that is left does not always hear of it. `most`: milliseconds between two looks at most, for who is told of states alone, so little that many make no
+   * difference; where nobody came for events, none are read.
    * `gone`: there is no such run. Throws when the Run cannot be reached.
    */
-  async step(follower: object, run: () => RunControl, most = Number.POSITIVE_INFINITY): Promise<"ok" | "gone"> {
+  async step(follower: object, run: () => RunControl, most: number | null = null): Promise<"ok" | "gone"> {
     this.#steps.add(follower);
     const since = this.#pace.now();
-    if (this.#known !== null && since - this.#known.at < Math.min(this.interval, most)) return "ok";
+    if (most === null) this.#eventsAt = since;
+    if (this.#known !== null && since - this.#known.at < Math.min(this.interval, most ?? this.interval)) return "ok";
     if (this.#looking !== null && since - this.#looking.since < LOOK_MS) return "ok";
     const mine = { since };
     this.#looking = mine;
     try {
       const view = await readTwice(run, (stub) => stub.view());
-      const events = view === null ? [] : await this.#newEvents(run, view);
+      const told = since - this.#eventsAt <= EVENTS_MS;
+      const events = view === null || !told ? [] : await this.#newEvents(run, view);
       // Overtaken by another stream, which took this one for lost.
       if (this.#looking !== mine) return "ok";
       if (view === null) this.#known = null;
-      else this.#take(view, events);
+      else this.#take(view, events, told);
+      this.#took = Math.max(this.#pace.now() - since, this.#took * SHORTER);
       return view === null ? "gone" : "ok";
     } finally {
       if (this.#looking === mine) this.#looking = null;
@@ -137,9 +162,10 @@ export class RunWatch {
     return events;
   }
 
-  #take(view: RunView, events: readonly StoredEvent[]): void {
+  /** `told`: whether the events were read, too. Without, the next who follows them reads by itself what it lacks. */
+  #take(view: RunView, events: readonly StoredEvent[], told: boolean): void {
     const last = events.at(-1)?.seq ?? view.seq;
-    if (this.#known === null || view.seq < this.#known.view.seq) {
+    if (!told || this.#known === null || view.seq < this.#known.view.seq) {
       this.#frames = [];
       this.#from = view.seq;
     }
@@ -151,6 +177,7 @@ export class RunWatch {
     this.#made.clear();
     this.#followers = this.#steps.size;
     this.#steps.clear();
+    this.#next = null;
   }
 }
 

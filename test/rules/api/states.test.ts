@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { RegistryControl } from "../../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import { stateFrames } from "../../../src/api/live/states.ts";
+import { stateFrames, writtenState } from "../../../src/api/live/states.ts";
+import { ListWatch } from "../../../src/api/live/list-watch.ts";
 import { fullState, MAX_FOLLOWED } from "../../../src/api/live/live-schemas.ts";
 import { listedEvaluation } from "../../../src/api/runs/evaluation-object.ts";
 import * as answers from "../../../src/api/response-schemas.ts";
@@ -22,6 +24,7 @@ interface Frame {
     readonly edgewise?: { readonly done_rollouts: number };
   };
 }
+const textOf = (frame: Uint8Array | string): string => (typeof frame === "string" ? frame : new TextDecoder().decode(frame));
 const parse = (text: string): Frame[] =>
   text.split("\n\n").flatMap((block) => {
     const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(block) ?? [];
@@ -79,11 +82,11 @@ describe("the states of several runs", () => {
     const watch = new RunWatch(pace);
     const frames = stateFrames(
       { followed: [{ id: ID, run: () => (looks === 8 ? broken : run), watch }], changes: null },
-      ({ latest }) => (latest === null ? null : JSON.stringify(listedEvaluation(projectionOf(latest, 1), "http://x"))),
+      ({ latest }) => (latest === null ? null : writtenState(listedEvaluation(projectionOf(latest, 1), "http://x"))),
       pace,
     );
     let text = "";
-    for await (const frame of frames) text += frame;
+    for await (const frame of frames) text += textOf(frame);
     expect(parse(text).map(({ event, data }) => [event, data.edgewise?.done_rollouts])).toEqual([
       ["state", 0],
       ["state", CONFIG.rollouts_per_example],
@@ -108,11 +111,67 @@ describe("the states of several runs", () => {
       return clock < 5_000 ? "a-1" : "a-2";
     };
     let text = "";
-    for await (const frame of stateFrames({ followed: [], changes }, () => null, pace)) text += frame;
+    for await (const frame of stateFrames({ followed: [], changes }, () => null, pace)) text += textOf(frame);
     expect(parse(text)).toEqual([
       { event: "list", data: { changes: "a-1" } },
       { event: "list", data: { changes: "a-2" } },
     ]);
+  });
+
+  it("of the list are asked for once for all who wake together, and again where who asked has left", async () => {
+    let clock = 0;
+    let asked = 0;
+    const answers: ((text: string) => void)[] = [];
+    const registry = { listChanges: () => ((asked += 1), new Promise<string>((answer) => answers.push(answer))) } as unknown as RegistryControl;
+    const watch = new ListWatch();
+    const step = (): Promise<string | null> =>
+      watch.step(
+        () => registry,
+        () => clock,
+        500,
+      );
+    const first = Array.from({ length: 200 }, step);
+    expect(asked).toBe(1);
+    answers[0]?.("a-1");
+    expect(new Set(await Promise.all(first))).toEqual(new Set(["a-1", null]));
+    clock = 499;
+    expect([await step(), asked]).toEqual(["a-1", 1]);
+    clock = 600;
+    void step();
+    expect([await step(), asked]).toEqual(["a-1", 2]);
+    // That one never comes back.
+    clock = 1_700;
+    const later = step();
+    expect(asked).toBe(3);
+    answers[2]?.("a-2");
+    expect([await later, await step()]).toEqual(["a-2", "a-2"]);
+  });
+
+  it("leave the events to who follows them: whoever comes for them reads what no look has brought, and then shares again", async () => {
+    const run = new FakeRun();
+    run.state = viewFor(CONFIG, { seq: 3 });
+    let clock = 0;
+    let read = 0;
+    const counted = new Proxy(run, {
+      get: (target, name) => {
+        if (name === "events") read += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const watch = new RunWatch({ pollMs: 200, now: () => clock });
+    const look = async (most: number | null): Promise<void> => {
+      clock += 500;
+      await watch.step({}, () => counted, most);
+    };
+    await look(500);
+    run.state = viewFor(CONFIG, { seq: 7 });
+    await look(500);
+    expect([read, watch.latest?.seq, watch.reaches(3), watch.reaches(7)]).toEqual([0, 7, false, true]);
+    run.state = viewFor(CONFIG, { seq: 9 });
+    await look(null);
+    run.state = viewFor(CONFIG, { seq: 11 });
+    await look(500);
+    expect([read, watch.reaches(7)]).toEqual([2, true]);
   });
 
   it("come as often when two hundred follow, for the looks of one", async () => {
@@ -159,12 +218,12 @@ describe("the states of several runs", () => {
     const follow = async (from: number): Promise<void> => {
       await pace.sleep(from);
       const told = { followed: [{ id: ID, run: () => counted, watch }], changes: null };
-      for await (const text of stateFrames(
+      for await (const frame of stateFrames(
         told,
-        ({ latest }) => (latest === null ? null : JSON.stringify({ edgewise: { done_rollouts: latest.units.done } })),
+        ({ latest }) => (latest === null ? null : writtenState({ edgewise: { done_rollouts: latest.units.done } })),
         pace,
       ))
-        if (text.includes('"done_rollouts":1')) heard.push(clock);
+        if (textOf(frame).includes('"done_rollouts":1')) heard.push(clock);
     };
     const streams = Array.from({ length: 20 }, (_, index) => follow(index * 27));
     void pace.sleep(CHANGED_AT).then(() => {
@@ -184,6 +243,54 @@ describe("the states of several runs", () => {
     expect(looks).toBeLessThanOrEqual(2 * 26 + 2);
   });
 
+  it("of a look that takes its time make each stream come once for it, and go on when the stream that took it has left", async () => {
+    const LOOK_MS = 120;
+    const run = new FakeRun();
+    let clock = 0;
+    const timers: { readonly at: number; readonly wake: () => void }[] = [];
+    const sleep = (ms: number) => new Promise<void>((wake) => timers.push({ at: clock + ms, wake }));
+    let [looks, events, wakes] = [0, 0, 0];
+    const slow = new Proxy(run, {
+      get: (target, name) => {
+        if (name === "events") events += 1;
+        if (name !== "view") return Reflect.get(target, name) as unknown;
+        return async () => {
+          looks += 1;
+          await sleep(LOOK_MS);
+          return viewFor(CONFIG, { seq: looks, units: { total: 200, done: looks, open: 2, pending: 0 } });
+        };
+      },
+    });
+    const watch = new RunWatch({ pollMs: 1_000, now: () => clock });
+    const STREAMS = 20;
+    let heard = 0;
+    const follow = async (index: number): Promise<void> => {
+      await sleep(index * 27);
+      const pace = { now: () => clock, sleep: (ms: number) => ((wakes += 1), sleep(ms)) };
+      const told = { followed: [{ id: ID, run: () => slow, watch }], changes: null };
+      for await (const frame of stateFrames(told, ({ latest }) => (latest === null ? null : writtenState({ done: latest.units.done })), pace)) {
+        if (textOf(frame).includes('"done"')) heard += 1;
+        // The first one is left in the middle: whoever is to take the next look may be.
+        if (index === 0 && clock > 10_000) return;
+      }
+    };
+    const streams = Array.from({ length: STREAMS }, (_, index) => follow(index));
+    while (timers.length > 0) {
+      timers.sort((a, b) => b.at - a.at);
+      const next = timers.pop();
+      clock = next?.at ?? clock;
+      next?.wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(streams);
+    // 25 s at half a second and the time of a look.
+    expect(looks).toBeGreaterThan(35);
+    expect(heard).toBeGreaterThan(35 * (STREAMS - 1));
+    expect(wakes).toBeLessThan(1.2 * STREAMS * looks);
+    // Nobody follows them here.
+    expect(events).toBe(0);
+  });
+
   it("of runs that go on end after 25 s, without an end", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, {});
@@ -196,8 +303,12 @@ describe("the states of several runs", () => {
       },
     };
     let text = "";
-    for await (const frame of stateFrames({ followed: [{ id: ID, run: () => run, watch: new RunWatch(pace) }], changes: null }, () => '{"a":1}', pace))
-      text += frame;
+    for await (const frame of stateFrames(
+      { followed: [{ id: ID, run: () => run, watch: new RunWatch(pace) }], changes: null },
+      () => writtenState({ a: 1 }),
+      pace,
+    ))
+      text += textOf(frame);
     expect(parse(text).map(({ event }) => event)).toEqual(["state"]);
     expect(clock).toBe(25_000);
   });

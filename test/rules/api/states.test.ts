@@ -122,7 +122,11 @@ describe("the states of several runs", () => {
     let clock = 0;
     let asked = 0;
     const answers: ((text: string) => void)[] = [];
-    const registry = { listChanges: () => ((asked += 1), new Promise<string>((answer) => answers.push(answer))) } as unknown as RegistryControl;
+    const listChanges = (): Promise<string> => {
+      asked++;
+      return new Promise((answer) => answers.push(answer));
+    };
+    const registry = { listChanges } as unknown as RegistryControl;
     const watch = new ListWatch();
     const step = (): Promise<string | null> =>
       watch.step(
@@ -266,7 +270,13 @@ describe("the states of several runs", () => {
     let heard = 0;
     const follow = async (index: number): Promise<void> => {
       await sleep(index * 27);
-      const pace = { now: () => clock, sleep: (ms: number) => ((wakes += 1), sleep(ms)) };
+      const pace = {
+        now: () => clock,
+        sleep: (ms: number) => {
+          wakes++;
+          return sleep(ms);
+        },
+      };
       const told = { followed: [{ id: ID, run: () => slow, watch }], changes: null };
       for await (const frame of stateFrames(told, ({ latest }) => (latest === null ? null : writtenState({ done: latest.units.done })), pace)) {
         if (textOf(frame).includes('"done"')) heard += 1;

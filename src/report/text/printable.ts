@@ -9,9 +9,9 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029]/g;
 // C0 without tab and line feed, DEL, C1, and the marks that reorder the text around them.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 // Of those, what may stand in a JSON text, and the line ends of Unicode.
-const JSON_CONTROLS = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const JSON_CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Several lines: line ends become `\n`, tabs four spaces; escape sequences and control characters go. */
 export const printable = (text: string): string => text.replace(ESCAPES, "").replace(LINE_ENDS, "\n").replace(/\t/g, "    ").replace(CONTROLS, "");

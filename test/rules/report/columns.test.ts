@@ -70,9 +70,9 @@ describe("JSON for a terminal", () => {
         const json = printableJson({ text });
         expect(JSON.parse(json)).toEqual({ text });
         // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
-        expect(json).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+        expect(json).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
       }),
     );
-    expect(printableJson("\u009b31m\u202e")).toBe('"\\u009b31m\\u202e"');
+    expect(printableJson("\u009b31m\u202e\u061c")).toBe('"\\u009b31m\\u202e\\u061c"');
   });
 });

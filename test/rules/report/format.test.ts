@@ -89,7 +89,7 @@ describe("a log line", () => {
 
 describe("text from elsewhere", () => {
   it("keeps its words and lines, and loses escape sequences, control characters and marks that reorder it", () => {
-    expect(printable(`a${ESC}[31;1mred${ESC}[0m\tb\r\nc\u202eevil\u009b2J${ESC}Mé 漢 🙂`)).toBe("ared    b\ncevil2Jé 漢 🙂");
+    expect(printable(`a${ESC}[31;1mred${ESC}[0m\tb\r\nc\u202ee\u061cvil\u009b2J${ESC}Mé 漢 🙂`)).toBe("ared    b\ncevil2Jé 漢 🙂");
     expect(singleLine("a\nb\r\nc\rd")).toBe("a\\nb\\nc\\nd");
   });
 });

@@ -2,6 +2,7 @@ import { panelNumber } from "../../../report/text/format.ts";
 import { rescoredText } from "../../../report/rescored-text.ts";
 import { corpusText } from "../../../report/statistics/corpus-lines.ts";
 import { intervalText } from "../../../report/statistics/uncertainty.ts";
+import { singleLine } from "../../../report/text/printable.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { costLines } from "./cost-lines.ts";
 import { DistributionChart } from "./distribution-chart.tsx";
@@ -74,7 +75,7 @@ function pushedFields({ edgewise: { pushed } }: Evaluation): readonly Said[] {
   const { samples, examples, batches, unread_batches, closing, differences } = pushed;
   const unread = unread_batches === 0 ? "" : `, ${unread_batches} not read yet`;
   const differs = differences.map(
-    ({ name, pushed: said, computed }) => `${name} ${panelNumber(said)}, from its rows ${computed === null ? "not known" : panelNumber(computed)}`,
+    ({ name, pushed: said, computed }) => `${singleLine(name)} ${panelNumber(said)}, from its rows ${computed === null ? "not known" : panelNumber(computed)}`,
   );
   return [
     // Of the rows of a folder nothing was pushed.

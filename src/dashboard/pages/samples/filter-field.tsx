@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the field has the focus and the keys
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { singleLine } from "../../../report/text/printable.ts";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { type CompletionNames, complete } from "../../samples/filter/complete.ts";
 import type { FilterProblem } from "../../samples/filter/filter.ts";
@@ -123,7 +124,7 @@ export function FilterField({ filter, names, problem, look, go, leave }: FilterF
               take(index);
             }}
           >
-            <code>{text}</code> <small>{about}</small>
+            <code>{singleLine(text)}</code> <small>{about}</small>
           </div>
         ))}
       </div>

@@ -19,6 +19,9 @@ export const USUAL_RANGE: RewardRange = [0, 1];
 
 const UNKNOWN: RewardRange = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
 
+/** Squares of what is near the largest number there is are beyond it. */
+export const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
+
 /** Means of the same rewards in another order differ by a few roundings; that is no spread. */
 const EQUAL = 1e-12;
 
@@ -34,10 +37,10 @@ export function sumOfRanges(ranges: readonly RewardRange[]): RewardRange {
   return [sum(0), sum(1)];
 }
 
-/** An interval without what lies outside the possible; null where nothing of it is left. */
+/** An interval without what lies outside the possible; null where nothing of it is left, or an end is beyond what a number can be. */
 export function withinRange([low, high]: readonly [number, number], [least, most]: RewardRange): readonly [number, number] | null {
   const cut: readonly [number, number] = [Math.max(low, least), Math.min(high, most)];
-  return cut[0] < cut[1] ? cut : null;
+  return cut[0] < cut[1] && cut.every(Number.isFinite) ? cut : null;
 }
 
 /**
@@ -130,7 +133,7 @@ export class RewardSpread implements EstimatedMean {
     if (n < 2) return { n, mean, stderr: null, ci95: null };
     const spread = this.#high - this.#low > EQUAL * Math.max(1, Math.abs(this.#high), Math.abs(this.#low));
     const stderr = spread ? Math.sqrt(this.#squares / (n - 1) / n) : null;
-    return { n, mean, stderr, ci95: this.#interval(n, stderr, 0.05) };
+    return { n, mean, stderr: finite(stderr), ci95: this.#interval(n, stderr, 0.05) };
   }
 
   /** As that of `estimate`, at 1 - alpha. */

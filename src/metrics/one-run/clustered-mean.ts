@@ -1,5 +1,5 @@
 import { studentTQuantile } from "../distributions/student-t.ts";
-import { type RewardRange, withinRange } from "../interval.ts";
+import { finite, type RewardRange, withinRange } from "../interval.ts";
 import { wilsonInterval } from "../wilson.ts";
 import { ClusterGroups } from "./cluster-groups.ts";
 import { clusteredStderr } from "./clustered-stderr.ts";
@@ -77,7 +77,7 @@ export class ClusteredMean implements EstimatedMean {
     const stderr = clusteredStderr(groups, squares, this.#count);
     if (stderr <= EQUAL * Math.max(1, Math.abs(mean))) return { n: groups, mean, stderr: null, ci95: this.#withoutSpread(groups, mean, alpha) };
     const half = studentTQuantile(1 - alpha / 2, groups - 1) * stderr;
-    return { n: groups, mean, stderr, ci95: withinRange([mean - half, mean + half], this.#bounds()) };
+    return { n: groups, mean, stderr: finite(stderr), ci95: withinRange([mean - half, mean + half], this.#bounds()) };
   }
 
   #add(cluster: string, sum: number, count: number): void {

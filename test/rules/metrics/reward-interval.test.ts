@@ -13,6 +13,13 @@ function uncertaintyOf(examples: readonly (readonly number[])[], range?: RewardR
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
 describe("the interval of the mean reward", () => {
+  it("has no end that is no number, whatever finite numbers it is of", () => {
+    const spread = new RewardSpread(null);
+    for (const value of [-1e300, 1e300, 0]) spread.addExample([value]);
+    expect(spread.estimate()).toMatchObject({ n: 3, stderr: null, ci95: null });
+    expect(uncertaintyOf([[-1e300], [1e300], [0]])).toMatchObject({ reward_stderr: null, reward_ci95: [-1e300, 1e300] });
+  });
+
   it("is Student's t over example means", () => {
     // Means 0.5, 1, 0; s = 0.5, standard error 0.5 / sqrt(3).
     const { n_clusters, reward_stderr, reward_ci95 } = uncertaintyOf(

@@ -14,7 +14,7 @@ import { judgeFields } from "../../metrics/judge-fields.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
 import { dollarsOf } from "../../prices/nano-cost.ts";
-import { pushedFields, pushedState } from "./pushed-object.ts";
+import { freeMetadata, pushedFields, pushedState } from "./pushed-object.ts";
 import { hubPushCommand, type HubPushState } from "../../report/hub-push-text.ts";
 import { withoutMarkup } from "../../report/text/client-markup.ts";
 import { rescoredMetadata } from "../../report/metadata.ts";
@@ -147,7 +147,7 @@ export function evaluationObject(
     ...movingFields(view),
     eval_config: evalConfig(config),
     metadata: {
-      ...view.pushed?.facts.metadata,
+      ...freeMetadata(view),
       env_id: config.env_id,
       env_args: config.env_args,
       model: view.pushed?.facts.model_name ?? config.model,

@@ -1,4 +1,5 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
+import { evaluation } from "../response-schemas.ts";
 
 /** What an evaluation that was pushed says differently: what whoever pushed it said. Empty for others. */
 export function pushedFields({ pushed, config }: RunView): Record<string, unknown> {
@@ -26,3 +27,11 @@ export function pushedState({ pushed }: RunView): Record<string, unknown> {
   const { facts, batches, samples, examples, unread, closing, differences } = pushed;
   return { origin: "pushed", pushed: { batches, samples, examples, unread_batches: unread, closing, metrics: facts.metrics, differences } };
 }
+
+const KNOWN: Readonly<Record<string, { safeParse(value: unknown): { readonly success: boolean } }>> = evaluation.shape.metadata.shape;
+
+/** What else was pushed, whatever that is; but nothing of another kind under a name that stands for something in an answer, which its readers go by. */
+export const freeMetadata = ({ pushed }: RunView): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(pushed?.facts.metadata ?? {}).filter(([name, value]) => !Object.hasOwn(KNOWN, name) || KNOWN[name]?.safeParse(value).success === true),
+  );

@@ -11,7 +11,9 @@ export async function folderEvents(path: string): Promise<readonly StoredEvent[]
   let time = 0;
   return lines.map((line, at): StoredEvent => {
     const [, day, clock, logger = "", level = "INFO", message = line] = LINE.exec(line) ?? [];
-    time = day === undefined ? time : Date.parse(`${day}T${clock}Z`);
+    const said = Date.parse(`${day}T${clock}Z`);
+    // A line without a moment, or with none that there is, is of that of the one before.
+    time = Number.isNaN(said) ? time : said;
     return {
       seq: at + 1,
       time,

@@ -20,7 +20,7 @@ export interface FolderFacts {
   readonly own: JsonObject;
   readonly config: Omit<RunConfig, "run_id" | "created_at">;
   readonly pushed: PushedFacts;
-  /** When the run began, as far as can be told: the time that it took before its metadata were written. Unix milliseconds. */
+  /** When the run began, as far as can be told: the time that it took before its metadata were written; never before there was such a time. Unix milliseconds. */
   readonly began: number;
 }
 
@@ -50,7 +50,7 @@ export function folderFacts({ path, shownPath, envId, model, changed }: FoundRun
     config: { ...configFrom(body), ...(typeof own.env_version === "string" ? { env_version: own.env_version } : {}), ...clusterOf(run) },
     // Folders that are named as runs are, are told apart by that; others by where they are.
     pushed: { ...factsOf(body), name: title ?? (isRunId(basename(path)) ? null : shownPath) },
-    began: changed - Math.max(0, seconds) * 1000,
+    began: Math.max(0, changed - Math.max(0, seconds) * 1000),
   };
 }
 

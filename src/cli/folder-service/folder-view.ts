@@ -1,4 +1,5 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
+import { runState } from "../../api/response-schemas.ts";
 import type { Failure } from "../../errors/result.ts";
 import { Aggregator } from "../../metrics/aggregates.ts";
 import { differencesOf } from "../../pushed/pushed-averages.ts";
@@ -94,10 +95,19 @@ function failureOf({ problem }: FolderFacts, { broken, isCut, file }: ReadRows, 
   };
 }
 
+/** Anybody may have written the file: what is not of this form is as if it did not say it. */
+const STATED = runState.pick({
+  ...{ reward_ci95: true, reward_stderr: true, n_clusters: true, pass_at_k: true, pass_at_k_ci95: true, pass_all_k: true, pass_all_k_ci95: true },
+  ...{ metric_estimates: true, error_bounds: true, corpus: true },
+});
+
 /** How sure the numbers of settled rows are: as a file of ours states it of just these rows, else computed from them. */
 export function scoresOf({ metadata, own, run }: FolderFacts, { index, broken }: ReadRows, rollouts: number): RunScores {
   const stated = isObject(own.rows_digest) ? own.rows_digest.rows : undefined;
-  if (stated === index.rows && broken.lines === 0 && own.reward_ci95 !== undefined) return runScores(metadata as unknown as RunMetadata);
+  if (stated === index.rows && broken.lines === 0 && own.reward_ci95 !== undefined) {
+    const scores = STATED.safeParse(runScores(metadata as unknown as RunMetadata));
+    if (scores.success) return scores.data as RunScores;
+  }
   const aggregator = new Aggregator({
     rolloutsPerExample: rollouts,
     passThreshold: run?.pass_threshold ?? 0.5,

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SETTINGS_TABS } from "../../../src/dashboard/pages/settings/settings-tabs.ts";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 import { HOSTILE_TEXT, infectAnswers, seenIn } from "../../support/browser/hostile-answers.ts";
+import { type TriedPage, tryPage } from "../../support/browser/tried-page.ts";
 import { until } from "../../support/cli/cli-process.ts";
 
 const browserPath = findBrowser();
@@ -99,49 +99,14 @@ beforeAll(async () => {
 }, 3 * PATIENCE_MS);
 afterAll(() => place?.close());
 
-/** A page, texts of the answers that it must show, by where they stand there, and buttons that ask before they do something. */
-type Looked = readonly [address: string, shows: string, asks?: readonly string[]];
 const WHOSE = "name metadata.env_id metadata.model edgewise.created_by tags";
 
-/** Shows all of it, holds it to nothing that acts, and uses it as somebody would: by its buttons, and by a key and a click. */
-async function look(page: Page, [address, shows, asks = []]: Looked): Promise<void> {
-  await page.goto(`${place.service}/dashboard/${address}`);
-  const lacking = async (): Promise<readonly string[]> => {
-    await page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true");
-    const { places } = await seenIn(page);
-    return shows.split(" ").filter((each) => each !== "" && !places.includes(each));
-  };
-  await expect.poll(lacking, { timeout: PATIENCE_MS, message: address }).toEqual([]);
-  const quiet = async (where: string): Promise<void> => {
-    expect.soft((await seenIn(page)).faults, `${address} ${where}`).toEqual([]);
-  };
-  const closed = async (): Promise<void> => {
-    await page.locator("dialog[open]").waitFor({ state: "detached" });
-  };
-  for (const name of asks) {
-    await page.locator("main").getByRole("button", { name, exact: true }).first().click();
-    await page.locator("dialog[open]").waitFor();
-    await quiet(name);
-    await page.keyboard.press("Escape");
-    await closed();
-  }
-  const copies = await page.locator("main").getByRole("button", { name: /^Copy/ }).all();
-  for (const copy of copies) await copy.click();
-  expect.soft((await seenIn(page)).copied.length, address).toBe(copies.length);
-  await page.keyboard.press("?");
-  const keys = page.getByRole("dialog", { name: "Keys" });
-  await keys.waitFor();
-  await keys.getByRole("button", { name: "Close" }).click();
-  await closed();
-  await quiet("");
-}
-
 describe.skipIf(browserPath === null)(`answers in which every text is hostile ${NEEDS_BROWSER}`, { timeout: 5 * PATIENCE_MS }, () => {
-  const looking = async (pages: readonly Looked[], expected?: RegExp): Promise<void> => {
+  const looking = async (pages: readonly TriedPage[], expected?: RegExp): Promise<void> => {
     const faults = await place.faultsOf(async () => {
       const { page } = await place.open("nowhere", {}, expected);
       await infectAnswers(page);
-      for (const each of pages) await look(page, each);
+      for (const [address, ...more] of pages) await tryPage(page, `${place.service}/dashboard/${address}`, ...more);
     });
     expect(faults).toEqual([]);
   };

@@ -20,9 +20,14 @@ const NAMED = "sampling_args env_args extra_env_kwargs info defaults".split(" ")
 
 const script = readFileSync(new URL("infected-page.js", import.meta.url), "utf8");
 
-/** From now on every text of an answer is hostile in what this page loads. */
+/** From now on what this page paints and puts into the clipboard is kept for `seenIn`. */
+export async function watchPage(page: Page): Promise<void> {
+  await page.addInitScript({ content: `${script}\nwatch();` });
+}
+
+/** The same, and every text of an answer is hostile in what this page loads. */
 export async function infectAnswers(page: Page): Promise<void> {
-  await page.addInitScript({ content: `${script}\ninfect(${JSON.stringify({ hostile: HOSTILE_TEXT, known: KNOWN, named: NAMED })});` });
+  await page.addInitScript({ content: `${script}\nwatch();\ninfect(${JSON.stringify({ hostile: HOSTILE_TEXT, known: KNOWN, named: NAMED })});` });
 }
 
 /** What a page shows. */

@@ -1,4 +1,24 @@
-/* In a page, before its own scripts: `hostile`, `known` and `named` are of hostile-answers.ts. */
+/* In a page, before its own scripts. */
+
+/** Keeps what stands in no element: texts that are painted, and those that are put into the clipboard. */
+globalThis.watch = function watch() {
+  const kept = { painted: [], copied: [] };
+  Object.assign(window, { kept });
+  const paint = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+    kept.painted.push(text);
+    paint.call(this, text, ...more);
+  };
+  Object.defineProperty(navigator, "clipboard", {
+    value: {
+      writeText: async (text) => {
+        kept.copied.push(text);
+      },
+    },
+  });
+};
+
+/** `hostile`, `known` and `named`: of hostile-answers.ts. */
 globalThis.infect = function infect({ hostile, known, named }) {
   // What names something by its place: ids, digests, days and numbers.
   const plain = /^(?:|[0-9a-f]{8}|(?:v\d:|sha256:)?[0-9a-f]{16,}|msg_\w+|[\d.:TZ+-]+)$/;
@@ -55,21 +75,6 @@ globalThis.infect = function infect({ hostile, known, named }) {
     const body = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(lines(type)).pipeThrough(new TextEncoderStream());
     return new Response(body, { status, headers });
   };
-  // What stands in no element: texts that are painted, and those that are put into the clipboard.
-  const kept = { painted: [], copied: [] };
-  Object.assign(window, { kept });
-  const paint = CanvasRenderingContext2D.prototype.fillText;
-  CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
-    kept.painted.push(text);
-    paint.call(this, text, ...more);
-  };
-  Object.defineProperty(navigator, "clipboard", {
-    value: {
-      writeText: async (text) => {
-        kept.copied.push(text);
-      },
-    },
-  });
 };
 
 /** Reads all that a page shows, says by attributes, paints and has copied. */

@@ -59,7 +59,7 @@ function PassTable({ run: { edgewise, metadata } }: { readonly run: Evaluation }
       <tbody>
         {ks.map((k) => (
           <tr key={k}>
-            <th scope="row">{k}</th>
+            <th scope="row">{singleLine(k)}</th>
             {cell(pass_at_k[k], pass_at_k_ci95[k])}
             {cell(pass_all_k[k], pass_all_k_ci95[k])}
           </tr>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SETTINGS_TABS } from "../../../src/dashboard/pages/settings/settings-tabs.ts";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
-import { HOSTILE_TEXT, infectAnswers, seenIn } from "../../support/browser/hostile-answers.ts";
+import { HOSTILE_TEXT, infectAnswers, seenIn, watchPage } from "../../support/browser/hostile-answers.ts";
 import { type TriedPage, tryPage } from "../../support/browser/tried-page.ts";
 import { until } from "../../support/cli/cli-process.ts";
 
@@ -205,6 +205,43 @@ describe.skipIf(browserPath === null)(`answers in which every text is hostile ${
         .first()
         .click();
       await page.waitForURL(/evaluations\/[0-9a-f]{8}$/);
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it("are refused at the door where they are to be names, and the page says so in words that do not act", async () => {
+    const name = encodeURIComponent(METRIC);
+    const eval_ = { env_id: "reverse-text", model: "m", num_examples: 1 };
+    const refused: readonly (readonly [method: string, path: string, body: object])[] = [
+      ["PUT", `/schedules/${name}`, { every: "30d", eval: eval_ }],
+      ["PUT", `/evaluators/${name}`, { run_every: 50, evaluations: [{ name: "texts", eval: eval_ }] }],
+      ["PUT", `/evaluators/other`, { run_every: 50, evaluations: [{ name: METRIC, eval: eval_ }] }],
+      ["PUT", `/alerts/${name}`, { to: "webhook", url: `${place.model.url}/hook` }],
+      ["PUT", `/monitors/${name}`, { every: "5m" }],
+      ["PUT", `/limits/given/${name}`, { url: place.model.url, concurrent: 8 }],
+      ["PUT", `/baselines/${name}`, { run_id: id }],
+      ["POST", "/secrets/", { name: METRIC, value: "of-nobody" }],
+      ["POST", "/environmentshub/arithmetic/variables", { name: METRIC, value: "hard" }],
+      ["POST", "/endpoints", { endpoint: [{ endpoint_id: METRIC, model: "m", url: place.model.url, key: "PRIME_API_KEY" }] }],
+      ["POST", "/hosted-evaluations", { environment_ids: [METRIC], inference_model: "m" }],
+      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", name: METRIC }],
+      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", eval_config: { tags: [METRIC] } }],
+    ];
+    for (const [method, path, body] of refused) await expect(place.ask(path, { method, body }), path).rejects.toThrow(`${method} ${path}: 422`);
+    const faults = await place.faultsOf(async () => {
+      const { page } = await place.open("nowhere", {}, /422/);
+      await watchPage(page);
+      for (const [tab, verb, fields] of [
+        ["alerts", "Keep the alert", { Address: `${place.model.url}/hook` }],
+        ["monitors", "Keep the monitor", { "A beat each": "5m" }],
+      ] as const) {
+        await page.goto(`${place.service}/dashboard/settings?tab=${tab}`);
+        await page.getByLabel("Name", { exact: true }).fill(METRIC.slice(0, 64));
+        for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text);
+        await page.getByRole("button", { name: verb }).click();
+        await page.getByRole("alert").getByText("1 to 64 letters").waitFor();
+        expect((await seenIn(page)).faults, tab).toEqual([]);
+      }
     });
     expect(faults).toEqual([]);
   });

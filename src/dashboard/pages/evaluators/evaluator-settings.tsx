@@ -1,4 +1,5 @@
 import { printableJson, singleLine } from "../../../report/text/printable.ts";
+import { quoted } from "../../../report/text/shell-word.ts";
 import type { Evaluator } from "../../api/schedule-answers.ts";
 import { CopyButton } from "../../design/copy/copy-button.tsx";
 import { Facts } from "../../design/list/facts.tsx";
@@ -13,7 +14,7 @@ export function EvaluatorSettings({ evaluator }: { readonly evaluator: Evaluator
   const next = nextStep(evaluator);
   const { evaluations, on_older, early_stopping, mlflow } = definition;
   const json = printableJson(definition, 2);
-  const posts = `npx edgewise evaluator run ${singleLine(name)} --step ${next - 1} -m MODEL`;
+  const posts = `npx edgewise evaluator run ${quoted(singleLine(name))} --step ${next - 1} -m MODEL`;
   return (
     <Part title="Settings" aside={<CopyButton text={json} name="Copy the definition" />}>
       <ListTable

@@ -14,9 +14,12 @@ export const observedText = (n: number, clusterBy: string | undefined): string =
   clusterBy === undefined ? `${n} ${n === 1 ? "example" : "examples"}` : `${n} ${n === 1 ? "value" : "values"} of ${singleLine(clusterBy)}`;
 
 /** The three numbers of a mean of which some rollouts are unknown. */
-export function boundsText({ answered, worst, best, unresolved }: ErrorBounds): string {
+export const boundsText = (bounds: ErrorBounds): string => `${intervalText([bounds.worst, bounds.best])}, as ${unscoredText(bounds)}`;
+
+/** Why a reward is a range: `12.2 % of the rollouts have no score (0.671 over the others)`. */
+export function unscoredText({ answered, unresolved }: ErrorBounds): string {
   const scored = answered === null ? "no rollout was scored" : `${fixed(answered, 3)} over the others`;
-  return `${intervalText([worst, best])}, as ${fixed(100 * unresolved, 1)} % of the rollouts have no score (${scored})`;
+  return `${fixed(100 * unresolved, 1)} % of the rollouts have no score (${scored})`;
 }
 
 /** `1: 0.320 to 0.530, 2: 0.453 to 0.680`; null where no k has one. */

@@ -76,7 +76,7 @@ function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id:
         {place === 0 ? <strong>Baseline</strong> : query.runs.length > 2 ? <Choose {...{ id, place, query, go, isLooked }} /> : "Candidate"}
       </td>
       <td data-name="Run">
-        {face?.ok === false ? (
+        {face?.ok === false && face.problem.text !== store.problem.value?.text ? (
           <span class="bad-text">{face.problem.status === 404 ? "There is no such run: it was deleted, or is of another team." : face.problem.text}</span>
         ) : null}
         {face?.ok === true ? <a href={link(runAddress(id))}>{singleLine(face.value.name)}</a> : null}

@@ -16,8 +16,8 @@ export function Joined({ comparison, clusterBy, query, go }: JoinedProps) {
   return (
     <section class="joined" aria-label="What was compared">
       <p role="status">
-        {query.runs.length > 2 ? `${candidate.run} against the baseline: ` : ""}
-        {paired ? `joined: ${joinedText(comparison)}` : "compared as samples of two: examples are not held against each other"}
+        {query.runs.length > 2 ? `Run ${candidate.run} against the baseline. ` : ""}
+        {paired ? `Joined: ${joinedText(comparison)}` : "Compared as samples of two: examples are not held against each other"}
         {query.accept ? "; other code is taken to score the same" : ""}.
       </p>
       {warnings.length === 0 ? null : (

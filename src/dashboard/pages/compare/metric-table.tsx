@@ -70,7 +70,7 @@ export function MetricTable({ comparison: { metrics, same_as_reward }, query, go
           ))}
         </tbody>
       </table>
-      {same_as_reward.length === 0 ? null : <p class="count">{sameAsRewardText(same_as_reward)}</p>}
+      {same_as_reward.length === 0 ? null : <p class="count same-as-reward">{sameAsRewardText(same_as_reward)}</p>}
     </div>
   );
 }

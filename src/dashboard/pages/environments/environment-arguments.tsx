@@ -10,6 +10,7 @@ interface EnvironmentArgumentsProps {
 
 /** What it takes, as its schema says. */
 export function EnvironmentArguments({ args, defaults: { num_examples: examples, rollouts_per_example: rollouts } }: EnvironmentArgumentsProps) {
+  const areTold = args?.some(({ description }) => Boolean(description)) === true;
   return (
     <section aria-label="Arguments">
       <h2>Arguments</h2>
@@ -24,7 +25,7 @@ export function EnvironmentArguments({ args, defaults: { num_examples: examples,
                 <th scope="col">Argument</th>
                 <th scope="col">Values</th>
                 <th scope="col">Default</th>
-                <th scope="col">What it does</th>
+                {areTold ? <th scope="col">What it does</th> : null}
               </tr>
             </thead>
             <tbody>
@@ -34,10 +35,8 @@ export function EnvironmentArguments({ args, defaults: { num_examples: examples,
                     <code>{singleLine(argument.name)}</code>
                   </td>
                   <td data-name="Values">{valuesText(argument.schema)}</td>
-                  <td data-name="Default">
-                    {argument.required ? "required" : argument.default === undefined ? "" : <code class="clipped">{printableJson(argument.default)}</code>}
-                  </td>
-                  <td data-name="What it does">{printable(argument.description ?? "")}</td>
+                  <td data-name="Default">{argument.required ? "required" : argument.default === undefined ? "" : <Default value={argument.default} />}</td>
+                  {areTold ? <td data-name="What it does">{printable(argument.description ?? "")}</td> : null}
                 </tr>
               ))}
             </tbody>
@@ -56,3 +55,9 @@ export function EnvironmentArguments({ args, defaults: { num_examples: examples,
     </section>
   );
 }
+
+const Default = ({ value }: { readonly value: unknown }) => (
+  <span class="clipped">
+    <code>{printableJson(value)}</code>
+  </span>
+);

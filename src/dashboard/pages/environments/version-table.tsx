@@ -15,6 +15,7 @@ interface VersionTableProps {
 /** Its versions, the latest first. */
 export function VersionTable({ reference, versions, shown }: VersionTableProps) {
   const { link } = useDashboard();
+  const werePublished = versions.some(({ created_at }) => created_at !== null);
   return (
     <section aria-label="Versions">
       <h2>Versions</h2>
@@ -25,9 +26,9 @@ export function VersionTable({ reference, versions, shown }: VersionTableProps) 
             <tr>
               <th scope="col">Version</th>
               <th scope="col">Published</th>
-              <th scope="col">By</th>
+              {werePublished ? <th scope="col">By</th> : null}
               <th scope="col">Code</th>
-              <th scope="col">Bytes</th>
+              {werePublished ? <th scope="col">Bytes</th> : null}
               <th scope="col">
                 <span class="visually-hidden">Run</span>
               </th>
@@ -43,13 +44,15 @@ export function VersionTable({ reference, versions, shown }: VersionTableProps) 
                   {latest ? <small>latest</small> : null}
                 </td>
                 <td data-name="Published">{created_at === null ? "with the service" : <Moment at={created_at} now={Date.now()} />}</td>
-                <td data-name="By">{singleLine(created_by ?? "")}</td>
+                {werePublished ? <td data-name="By">{singleLine(created_by ?? "")}</td> : null}
                 <td data-name="Code">
                   <code title={sha256}>{sha256.slice(0, 12)}</code>
                 </td>
-                <td data-name="Bytes" class="number">
-                  {bytes === null ? "" : thousands(bytes)}
-                </td>
+                {werePublished ? (
+                  <td data-name="Bytes" class="number">
+                    {bytes === null ? "" : thousands(bytes)}
+                  </td>
+                ) : null}
                 <td>
                   <a
                     class="button"

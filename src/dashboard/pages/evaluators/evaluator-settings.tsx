@@ -42,8 +42,10 @@ export function EvaluatorSettings({ evaluator }: { readonly evaluator: Evaluator
         ]}
       />
       <p>
-        A trainer posts a step with <code>{posts}</code> <CopyButton text={posts} name="Copy" />. It counts from 0, and what it calls {next - 1} is step {next}{" "}
-        here: so many are done by then.
+        A trainer posts a step with <code>{posts}</code> <CopyButton text={posts} name="Copy" />
+      </p>
+      <p>
+        It counts from 0, and what it calls {next - 1} is step {next} here: so many are done by then.
       </p>
       <details>
         <summary>Definition</summary>

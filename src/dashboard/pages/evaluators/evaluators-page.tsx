@@ -61,8 +61,8 @@ function Evaluators({ evaluators, isLoading }: { readonly evaluators: readonly L
     { name: "Last step", isNumber: true, cell: ({ last }) => (last === null ? "none yet" : thousands(last.step)) },
     { name: "Model", cell: ({ last }) => (last === null ? null : singleLine(last.model)) },
     { name: "Came to", cell: ({ last }) => (last === null ? null : <OutcomeMark outcome={last.outcome} />) },
-    { name: "Unfinished", isNumber: true, cell: ({ open }) => (open === 0 ? null : thousands(open)) },
-    { name: "MLflow", cell: ({ posting, definition }) => (definition.mlflow === undefined ? null : <PostingMark posting={posting} />) },
+    { name: "Unfinished", isNumber: true, cell: ({ open }) => (open === 0 ? "none" : thousands(open)) },
+    ...(evaluators.some(({ definition }) => definition.mlflow !== undefined) ? [MLFLOW] : []),
     { name: "Posted", cell: ({ last }) => <Moment at={last?.posted_at ?? null} now={now} /> },
   ];
   return (
@@ -72,6 +72,11 @@ function Evaluators({ evaluators, isLoading }: { readonly evaluators: readonly L
     </>
   );
 }
+
+const MLFLOW: ListColumn<ListedEvaluator> = {
+  name: "MLflow",
+  cell: ({ posting, definition }) => (definition.mlflow === undefined ? "not asked for" : <PostingMark posting={posting} />),
+};
 
 /** A service that a command started for itself ends with it. */
 export const NotServed = () => (

@@ -50,7 +50,7 @@ export function ErrorsTab({ run, store }: ErrorsTabProps) {
       )}
       <Asked run={run} actions={actions} />
       <div class="scrolled">
-        <table class="error-table">
+        <table class="error-table cards">
           <caption class="visually-hidden">Errors by code</caption>
           <thead>
             <tr>
@@ -75,17 +75,17 @@ function ErrorRow({ id, group: { code, count, category, resumable, first }, all 
   const { link } = useDashboard();
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" data-name="Error">
         <code>{code}</code>
         <small>
           {category}; {resumable ? "a resume makes these again" : "a resume does not draw these again"}
         </small>
       </th>
-      <td class="number">
+      <td class="number" data-name="Rollouts">
         {thousands(count)}
         <small>of {thousands(all)}</small>
       </td>
-      <td>
+      <td data-name="First example">
         {first === null ? (
           "not known yet"
         ) : (
@@ -94,7 +94,9 @@ function ErrorRow({ id, group: { code, count, category, resumable, first }, all 
           </a>
         )}
       </td>
-      <td class="error-message">{first === null ? "" : first.message === null ? "Its row cannot be read." : printable(first.message)}</td>
+      <td data-name="What it says">
+        <div class="error-message">{first === null ? "" : first.message === null ? "Its row cannot be read." : printable(first.message)}</div>
+      </td>
     </tr>
   );
 }

@@ -2,7 +2,7 @@ import { leadsWithRange } from "../../../metrics/one-run/error-bounds.ts";
 import { stoppedText } from "../../../metrics/sequential/stopped-early.ts";
 import { panelNumber } from "../../../report/text/format.ts";
 import { liveSource, liveSureText } from "../../../report/statistics/live-text.ts";
-import { boundsText, intervalText, observedText } from "../../../report/statistics/uncertainty.ts";
+import { boundsText, intervalText, observedText, unscoredText } from "../../../report/statistics/uncertainty.ts";
 import type { RunState } from "../../api/run-answers.ts";
 
 /** The headline number of a run. */
@@ -21,7 +21,7 @@ export function scoreOf(state: RunState): Score {
   if (bounds !== null && bounds.answered === null) return { value: null, notes: ["No rollout was scored: all of them ended in errors."] };
   const open = bounds === null || bounds.unresolved === 0 ? [] : [boundsText(bounds)];
   if (leadsWithRange(bounds))
-    return { value: intervalText([bounds.worst, bounds.best]), notes: [boundsText(bounds), ...(settled ? ofAll(state) : ["so far"])] };
+    return { value: intervalText([bounds.worst, bounds.best]), notes: [unscoredText(bounds), ...(settled ? ofAll(state) : ["so far"])] };
   return { value: panelNumber(reward), notes: [...(settled ? ofAll(state) : ["so far"]), ...open] };
 }
 

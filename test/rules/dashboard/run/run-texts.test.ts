@@ -31,7 +31,7 @@ describe("the headline number of a run", () => {
   it("is a range where more than a few rollouts have no score", () => {
     const { value, notes } = scoreOf(stateOf({ ...DONE, totals: totals({ reward_sum: 1, reward_sum_without_errors: 1, errors: { rate_limited: 2 } }) }));
     expect(value).toBe("0.250 to 0.750");
-    expect(notes).toEqual(["0.250 to 0.750, as 50.0 % of the rollouts have no score (0.500 over the others)", "no interval"]);
+    expect(notes).toEqual(["50.0 % of the rollouts have no score (0.500 over the others)", "no interval"]);
   });
 });
 

@@ -1,14 +1,13 @@
 import { DashboardPlace, PATIENCE_MS } from "../../test/support/browser/dashboard-place.ts";
 import { until } from "../../test/support/cli/cli-process.ts";
+import { startModelServer } from "../../test/support/model-server/model-server.ts";
+import type { Ids } from "./shots.ts";
 
 /** What the pages show: runs of the embedded model, one with errors, one that goes on, a schedule and an evaluator with a series. */
 export interface Seeded {
   readonly place: DashboardPlace;
-  /** A run that is whole, the same at another temperature, one with errors, one that goes on. */
-  readonly whole: string;
-  readonly other: string;
-  readonly failing: string;
-  readonly running: string;
+  readonly ids: Ids;
+  close(): Promise<void>;
 }
 
 const EMBEDDED = { api_base_url: "embedded" };
@@ -24,15 +23,21 @@ const arithmetic = (name: string, temperature: number, difficulty: string) => ({
 /** A service with something to see. `browserPath`: of `findBrowser`. Throws where the service refuses what is asked of it. */
 export async function seededPlace(browserPath: string): Promise<Seeded> {
   const place = await DashboardPlace.start(browserPath);
-  try {
-    return { place, ...(await seed(place)) };
-  } catch (error) {
+  const silent = await startModelServer({ faults: [{ when: { every: 1 }, fault: { kind: "never" } }] });
+  const close = async (): Promise<void> => {
     await place.close();
+    await silent.close();
+  };
+  try {
+    return { place, ids: await seed(place, silent.url), close };
+  } catch (error) {
+    await close();
     throw error;
   }
 }
 
-async function seed(place: DashboardPlace): Promise<Omit<Seeded, "place">> {
+/** `silent`: the address of a model that never answers. */
+async function seed(place: DashboardPlace, silent: string): Promise<Ids> {
   const whole = await place.create(arithmetic("arithmetic, greedy", 0, "medium"));
   const other = await place.create(arithmetic("arithmetic, warm", 1.2, "medium"));
   for (const difficulty of ["easy", "hard"]) await place.settled(await place.create(arithmetic(`arithmetic, ${difficulty}`, 0.7, difficulty)));
@@ -51,7 +56,8 @@ async function seed(place: DashboardPlace): Promise<Omit<Seeded, "place">> {
   await series(place);
   place.model.setScript({ answer: "reverse", accuracy: 0.8, latency_ms: [300, 1_500] });
   const running = await place.create({ name: "reverse-text, on its way", examples: 400, rollouts: 3, config: { max_concurrent: 8 } });
-  return { whole, other, failing, running };
+  const waiting = await place.create({ name: "reverse-text, nothing done yet", config: { api_base_url: silent } });
+  return { whole, other, failing, running, waiting };
 }
 
 const EVAL = { env_id: "arithmetic", env_args: { difficulty: "medium" }, num_examples: 20, rollouts_per_example: 4, ...EMBEDDED };

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import {
   COMPARE,
   ENVIRONMENTS,
@@ -12,42 +13,54 @@ import {
   samplesAddress,
   scheduleAddress,
 } from "../../src/dashboard/address/links.ts";
-import type { Seeded } from "./seeded-place.ts";
+import { ROLLOUT_TABS } from "../../src/dashboard/pages/rollout/rollout-query.ts";
+import { SETTINGS_TABS } from "../../src/dashboard/pages/settings/settings-tabs.ts";
+
+/** What is looked at: a service with runs in it, one with nothing, results folders. */
+export type ServiceName = "filled" | "empty" | "folders";
+
+/** Runs of a service: one that is whole, the same at another temperature, one with errors, one that goes on, one of which nothing is done yet. */
+export interface Ids {
+  readonly whole: string;
+  readonly other: string;
+  readonly failing: string;
+  readonly running: string;
+  readonly waiting: string;
+}
 
 /** A picture: what its file is called, and the address of the page. */
 export interface Shot {
   readonly name: string;
   readonly address: string;
-  /** Where it is not with what it shows: nothing has come yet, or the service refuses. */
-  readonly state?: "loading" | "failed";
+  readonly service: ServiceName;
+  /** Where it is not with what it shows: nothing has come yet, the service refuses, or is lost after all was there. */
+  readonly state?: State;
+  /** What somebody does to a page for it to ask again, once the service is lost. */
+  readonly asks?: (page: Page) => Promise<unknown>;
 }
 
-/** Every page, with something on it; those of a run before and without it too. */
-export const shotsOf = (seeded: Seeded): readonly Shot[] => [
-  ...filled(seeded),
-  ...STATES.flatMap((state) =>
-    WITH_STATES.flatMap((wanted) => filled(seeded).filter(({ name }) => name === wanted)).map((shot) => ({ ...shot, name: `${shot.name}-${state}`, state })),
-  ),
+export type State = "loading" | "failed" | "stale";
+
+type Named = Pick<Shot, "name" | "address">;
+
+/** Every page, with something on it, without anything, and before, without and after what it shows; those of folders too. */
+export const shotsOf = (ids: Ids): readonly Shot[] => [
+  ...filled(ids).map((shot) => ({ ...shot, service: "filled" as const })),
+  ...pages(ids).flatMap((shot) => (["loading", "failed"] as const).map((state) => inState(shot, state))),
+  ...stale(ids).map((shot) => inState(shot, "stale")),
+  ...empty(ids).map((shot) => ({ ...shot, name: `${shot.name}-empty`, service: "empty" as const })),
+  ...folders(ids).map((shot) => ({ ...shot, name: `folders-${shot.name}`, service: "folders" as const })),
 ];
 
-const STATES = ["loading", "failed"] as const;
-const WITH_STATES: readonly string[] = ["runs", "run", "samples", "rollout", "compare", "environment", "schedule"];
+const inState = (shot: Named, state: State): Shot => ({ ...shot, name: `${shot.name}-${state}`, service: "filled", state });
 
-const filled = ({ whole, other, failing, running }: Seeded): readonly Shot[] => [
+const pages = ({ whole, other }: Ids): readonly Named[] => [
   { name: "runs", address: `${RUNS}?chosen=${whole},${other}` },
   { name: "run", address: runAddress(whole) },
-  { name: "run-errors", address: `${runAddress(failing)}?tab=errors` },
-  { name: "run-live", address: runAddress(running) },
-  { name: "run-log", address: `${runAddress(failing)}?tab=log` },
-  { name: "run-settings", address: `${runAddress(whole)}?tab=settings` },
   { name: "samples", address: samplesAddress(whole) },
-  { name: "samples-tall", address: `${samplesAddress(failing)}?tall=1` },
   { name: "rollout", address: rolloutAddress(whole, 0, 0) },
   { name: "compare", address: `${COMPARE}?runs=${whole},${other}` },
-  { name: "compare-transcripts", address: `${COMPARE}?runs=${whole},${other}&only=different&at=1` },
-  { name: "compare-picker", address: COMPARE },
   { name: "new-run", address: NEW_RUN },
-  { name: "new-run-again", address: `${NEW_RUN}?from=${whole}` },
   { name: "environments", address: ENVIRONMENTS },
   { name: "environment", address: `${ENVIRONMENTS}/arithmetic` },
   { name: "schedules", address: SCHEDULES },
@@ -55,5 +68,51 @@ const filled = ({ whole, other, failing, running }: Seeded): readonly Shot[] => 
   { name: "evaluators", address: EVALUATORS },
   { name: "evaluator", address: evaluatorAddress("loop") },
   { name: "settings", address: SETTINGS },
+];
+
+const settings = SETTINGS_TABS.filter(({ id }) => id !== "me").map(({ id }) => ({ name: `settings-${id}`, address: `${SETTINGS}?tab=${id}` }));
+
+const filled = (ids: Ids): readonly Named[] => [
+  ...pages(ids),
+  { name: "run-live", address: runAddress(ids.running) },
+  ...["metrics", "limits", "settings", "files"].map((tab) => ({ name: `run-${tab}`, address: `${runAddress(ids.whole)}?tab=${tab}` })),
+  ...["errors", "log"].map((tab) => ({ name: `run-${tab}`, address: `${runAddress(ids.failing)}?tab=${tab}` })),
+  { name: "samples-tall", address: `${samplesAddress(ids.failing)}?tall=1` },
+  { name: "samples-attempts", address: `${samplesAddress(ids.whole)}?attempts=1` },
+  { name: "samples-none", address: samplesAddress(ids.waiting) },
+  ...ROLLOUT_TABS.slice(1).map((tab) => ({ name: `rollout-${tab}`, address: `${rolloutAddress(ids.whole, 0, 0)}?tab=${tab}` })),
+  { name: "compare-transcripts", address: `${COMPARE}?runs=${ids.whole},${ids.other}&only=different&at=1` },
+  { name: "compare-picker", address: COMPARE },
+  { name: "new-run-again", address: `${NEW_RUN}?from=${ids.whole}` },
+  ...settings,
   { name: "not-found", address: "/dashboard/nowhere" },
+];
+
+/** Pages that look again by themselves, or for what is done on them; the others show what was so when they were asked for. */
+const stale = (ids: Ids): readonly Omit<Shot, "service">[] => [
+  ...pages(ids).filter(({ name }) => ["runs", "schedules", "schedule", "evaluators", "evaluator"].includes(name)),
+  { name: "run", address: runAddress(ids.running) },
+  { name: "samples", address: samplesAddress(ids.running) },
+  {
+    name: "compare",
+    address: `${COMPARE}?runs=${ids.whole},${ids.other}`,
+    asks: (page) => page.getByRole("combobox", { name: "Show" }).selectOption("better"),
+  },
+];
+
+const empty = (ids: Ids): readonly Named[] => [
+  ...pages(ids).filter(({ name }) => ["schedules", "evaluators"].includes(name)),
+  { name: "runs", address: RUNS },
+  { name: "runs-found", address: `${RUNS}?q=nothing+is+called+so` },
+  { name: "compare", address: COMPARE },
+  { name: "environment", address: `${ENVIRONMENTS}/arithmetic` },
+  { name: "environments-found", address: `${ENVIRONMENTS}?q=nothing+is+called+so` },
+  { name: "run-missing", address: runAddress("0000000a") },
+  ...settings,
+];
+
+const folders = (ids: Ids): readonly Named[] => [
+  { name: "runs", address: RUNS },
+  ...pages(ids).filter(({ name }) => ["run", "samples", "rollout", "compare"].includes(name)),
+  { name: "not-found", address: SCHEDULES },
 ];

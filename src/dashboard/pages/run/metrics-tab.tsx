@@ -20,30 +20,39 @@ export function MetricsTab({ run, query, go }: MetricsTabProps) {
   const names = Object.keys(metrics.metrics ?? {});
   const weights = metadata.reward_weights ?? {};
   const shown = query.metric === REWARD || names.includes(query.metric) ? query.metric : REWARD;
+  const clusters = edgewise.cluster_by === undefined ? "Examples" : `Values of ${singleLine(edgewise.cluster_by)}`;
   const row = (name: string, label: string, mean: number | null, interval: readonly [number, number] | null, n: number | undefined) => (
     <tr key={name} class={name === shown ? "is-chosen" : undefined}>
-      <th scope="row">
+      <th scope="row" data-name="Metric">
         <button type="button" class="picks" data-item aria-pressed={name === shown} onClick={() => go({ ...query, metric: name })}>
           {label}
         </button>
       </th>
-      <td class="number">{mean === null || !isScored ? "–" : panelNumber(mean)}</td>
-      <td class="number">{interval === null || !isScored ? (settled ? "none" : "when the run is over") : intervalText(interval)}</td>
-      <td class="number">{n === undefined ? "" : thousands(n)}</td>
-      <td class="number">{weights[name] === undefined ? "" : panelNumber(weights[name])}</td>
+      <td class="number" data-name="Mean">
+        {mean === null || !isScored ? "–" : panelNumber(mean)}
+      </td>
+      <td class="number" data-name="95 % interval">
+        {interval === null || !isScored ? (settled ? "none" : "when the run is over") : intervalText(interval)}
+      </td>
+      <td class="number" data-name={clusters}>
+        {n === undefined ? "" : thousands(n)}
+      </td>
+      <td class="number" data-name="Weight">
+        {weights[name] === undefined ? "" : panelNumber(weights[name])}
+      </td>
     </tr>
   );
   return (
     <div class="run-columns">
       <div class="scrolled">
-        <table class="metrics-table">
+        <table class="metrics-table cards">
           <caption class="visually-hidden">Metrics</caption>
           <thead>
             <tr>
               <th scope="col">Metric</th>
               <th scope="col">Mean</th>
               <th scope="col">95 % interval</th>
-              <th scope="col">{edgewise.cluster_by === undefined ? "Examples" : `Values of ${singleLine(edgewise.cluster_by)}`}</th>
+              <th scope="col">{clusters}</th>
               <th scope="col">Weight</th>
             </tr>
           </thead>

@@ -32,7 +32,7 @@ export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps)
   const cost = judges?.priced;
   return (
     <>
-      <table class="scores">
+      <table class="scores cards">
         <caption class="visually-hidden">Metrics of this rollout</caption>
         <thead>
           <tr>
@@ -45,15 +45,27 @@ export function ScoresTab({ outline, store, weights, raw, run }: ScoresTabProps)
         <tbody>
           {shown.map(({ name, value, weight, share }) => (
             <tr key={name}>
-              <th scope="row">{singleLine(name)}</th>
-              <td class="number">{value === null ? "no score" : panelNumber(value)}</td>
-              <td class="number">{weight === null ? "not known" : weight === 0 ? "a metric alone" : panelNumber(weight)}</td>
-              <td class="number">{share === null || weight === 0 ? "" : panelNumber(share)}</td>
+              <th scope="row" data-name="Metric">
+                {singleLine(name)}
+              </th>
+              <td class="number" data-name="Score">
+                {value === null ? "no score" : panelNumber(value)}
+              </td>
+              <td class="number" data-name="Weight">
+                {weight === null ? "not known" : weight === 0 ? "a metric alone" : panelNumber(weight)}
+              </td>
+              <td class="number" data-name="Adds to the reward">
+                {share === null || weight === 0 ? "" : panelNumber(share)}
+              </td>
             </tr>
           ))}
           <tr>
-            <th scope="row">reward</th>
-            <td class="number">{reward === null ? "not scored" : panelNumber(reward)}</td>
+            <th scope="row" data-name="Metric">
+              reward
+            </th>
+            <td class="number" data-name="Score">
+              {reward === null ? "not scored" : panelNumber(reward)}
+            </td>
             <td />
             <td />
           </tr>

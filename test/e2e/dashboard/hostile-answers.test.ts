@@ -11,8 +11,8 @@ import { until } from "../../support/cli/cli-process.ts";
 const browserPath = findBrowser();
 /** Of one of each thing that has a name. */
 const NAME = "nightly";
-/** In the line in which filters are typed there are no line ends. */
-const METRIC = HOSTILE_TEXT.replaceAll("\n", "");
+/** In an address, and in the line in which filters are typed, there are no line ends. */
+const IN_LINE = HOSTILE_TEXT.replaceAll(/[\n\u2028]/g, "");
 
 let place: DashboardPlace;
 /** A run that was played, with a rollout that failed. */
@@ -75,10 +75,10 @@ async function push(): Promise<void> {
     name: "pushed",
     environments: [{ id: "elsewhere" }],
     model_name: "m",
-    metrics: { metrics: { [METRIC]: 9 } },
+    metrics: { metrics: { [IN_LINE]: 9 } },
   });
   const samples = [0, 1].map((example_id) => ({
-    ...{ example_id, answer: "a", reward: example_id, metrics: { [METRIC]: example_id }, info: { [HOSTILE_TEXT]: HOSTILE_TEXT } },
+    ...{ example_id, answer: "a", reward: example_id, metrics: { [IN_LINE]: example_id }, info: { [HOSTILE_TEXT]: HOSTILE_TEXT } },
     ...{ prompt: [{ role: "user", content: "asked" }], completion: [{ role: "assistant", content: "answered" }], [HOSTILE_TEXT]: HOSTILE_TEXT },
   }));
   await post(`/evaluations/${evaluation_id}/samples`, { samples });
@@ -161,6 +161,49 @@ describe.skipIf(browserPath === null)(`answers in which every text is hostile ${
       /404|422/,
     ));
 
+  it("run nothing of a linked environment, whose name stands in the address too", async () => {
+    const facts = {
+      version: "second",
+      description: "It is linked.",
+      digest: "none",
+      defaults: { num_examples: 4 },
+      keys: ["SEARCH_KEY"],
+      hosts: ["a.example"],
+    };
+    const args = ["string", "integer"].map((type) => ({
+      name: `of ${type}`,
+      schema: { type, enum: ["a", "b"] },
+      default: "a",
+      required: false,
+      description: "One.",
+    }));
+    const found = {
+      name: "wiki",
+      urls: ["https://env.example"],
+      environment: "wiki",
+      linked_at: new Date().toISOString(),
+      linked_by: "ada",
+      command: null,
+    };
+    const link = { ...facts, ...found, args, lease_until: null };
+    const faults = await place.faultsOf(async () => {
+      const { page } = await place.open("nowhere", {}, /404|422/);
+      await infectAnswers(page, IN_LINE);
+      await page.route("**/api/v1/environments/linked", (route) => route.fulfill({ json: { data: [link] } }));
+      const servers = [{ url: "https://env.example", state: "unreachable", problem: "It is not there." }];
+      await page.route("**/api/v1/environments/linked/*", (route) => route.fulfill({ json: { data: { ...link, servers } } }));
+      const name = encodeURIComponent(`«data.name»wiki${IN_LINE}`);
+      const told = "data.name data.description data.args.name data.args.description data.args.default";
+      await tryPage(
+        page,
+        `${place.service}/dashboard/environments/${name}`,
+        `${told} data.keys data.hosts data.version data.digest data.linked_by data.servers.problem data.servers.url`,
+      );
+      await tryPage(page, `${place.service}/dashboard/new?environment=${name}`, told);
+    });
+    expect(faults).toEqual([]);
+  });
+
   it("run nothing in any part of the settings", () => {
     const settings: Readonly<Record<(typeof SETTINGS_TABS)[number]["id"], readonly [shows: string, asks?: readonly string[]]>> = {
       me: ["data.name data.edgewise.teams"],
@@ -210,22 +253,22 @@ describe.skipIf(browserPath === null)(`answers in which every text is hostile ${
   });
 
   it("are refused at the door where they are to be names, and the page says so in words that do not act", async () => {
-    const name = encodeURIComponent(METRIC);
+    const name = encodeURIComponent(IN_LINE);
     const eval_ = { env_id: "reverse-text", model: "m", num_examples: 1 };
     const refused: readonly (readonly [method: string, path: string, body: object])[] = [
       ["PUT", `/schedules/${name}`, { every: "30d", eval: eval_ }],
       ["PUT", `/evaluators/${name}`, { run_every: 50, evaluations: [{ name: "texts", eval: eval_ }] }],
-      ["PUT", `/evaluators/other`, { run_every: 50, evaluations: [{ name: METRIC, eval: eval_ }] }],
+      ["PUT", `/evaluators/other`, { run_every: 50, evaluations: [{ name: IN_LINE, eval: eval_ }] }],
       ["PUT", `/alerts/${name}`, { to: "webhook", url: `${place.model.url}/hook` }],
       ["PUT", `/monitors/${name}`, { every: "5m" }],
       ["PUT", `/limits/given/${name}`, { url: place.model.url, concurrent: 8 }],
       ["PUT", `/baselines/${name}`, { run_id: id }],
-      ["POST", "/secrets/", { name: METRIC, value: "of-nobody" }],
-      ["POST", "/environmentshub/arithmetic/variables", { name: METRIC, value: "hard" }],
-      ["POST", "/endpoints", { endpoint: [{ endpoint_id: METRIC, model: "m", url: place.model.url, key: "PRIME_API_KEY" }] }],
-      ["POST", "/hosted-evaluations", { environment_ids: [METRIC], inference_model: "m" }],
-      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", name: METRIC }],
-      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", eval_config: { tags: [METRIC] } }],
+      ["POST", "/secrets/", { name: IN_LINE, value: "of-nobody" }],
+      ["POST", "/environmentshub/arithmetic/variables", { name: IN_LINE, value: "hard" }],
+      ["POST", "/endpoints", { endpoint: [{ endpoint_id: IN_LINE, model: "m", url: place.model.url, key: "PRIME_API_KEY" }] }],
+      ["POST", "/hosted-evaluations", { environment_ids: [IN_LINE], inference_model: "m" }],
+      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", name: IN_LINE }],
+      ["POST", "/hosted-evaluations", { environment_ids: ["reverse-text"], inference_model: "m", eval_config: { tags: [IN_LINE] } }],
     ];
     for (const [method, path, body] of refused) await expect(place.ask(path, { method, body }), path).rejects.toThrow(`${method} ${path}: 422`);
     const faults = await place.faultsOf(async () => {
@@ -236,7 +279,7 @@ describe.skipIf(browserPath === null)(`answers in which every text is hostile ${
         ["monitors", "Keep the monitor", { "A beat each": "5m" }],
       ] as const) {
         await page.goto(`${place.service}/dashboard/settings?tab=${tab}`);
-        await page.getByLabel("Name", { exact: true }).fill(METRIC.slice(0, 64));
+        await page.getByLabel("Name", { exact: true }).fill(IN_LINE.slice(0, 64));
         for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text);
         await page.getByRole("button", { name: verb }).click();
         await page.getByRole("alert").getByText("1 to 64 letters").waitFor();

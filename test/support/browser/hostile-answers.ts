@@ -26,8 +26,8 @@ export async function watchPage(page: Page): Promise<void> {
 }
 
 /** The same, and every text of an answer is hostile in what this page loads. */
-export async function infectAnswers(page: Page): Promise<void> {
-  await page.addInitScript({ content: `${script}\nwatch();\ninfect(${JSON.stringify({ hostile: HOSTILE_TEXT, known: KNOWN, named: NAMED })});` });
+export async function infectAnswers(page: Page, hostile = HOSTILE_TEXT): Promise<void> {
+  await page.addInitScript({ content: `${script}\nwatch();\ninfect(${JSON.stringify({ hostile, known: KNOWN, named: NAMED })});` });
 }
 
 /** What a page shows. */

@@ -54,7 +54,7 @@ async function seed(place: DashboardPlace, silent: string): Promise<Ids> {
   const failing = await place.create({ name: "reverse-text against a model with faults", examples: 30, rollouts: 3 });
   await place.settled(failing);
   await series(place);
-  place.model.setScript({ answer: "reverse", accuracy: 0.8, latency_ms: [300, 1_500] });
+  place.model.setScript({ answer: "reverse", accuracy: 0.8, latency_ms: [500, 2_500] });
   const running = await place.create({ name: "reverse-text, on its way", examples: 400, rollouts: 3, config: { max_concurrent: 8 } });
   const waiting = await place.create({ name: "reverse-text, nothing done yet", config: { api_base_url: silent } });
   return { whole, other, failing, running, waiting };

@@ -45,9 +45,10 @@ type Named = Pick<Shot, "name" | "address">;
 
 /** Every page, with something on it, without anything, and before, without and after what it shows; those of folders too. */
 export const shotsOf = (ids: Ids): readonly Shot[] => [
+  // First what needs a run that goes on, before it is over.
+  ...stale(ids).map((shot) => inState(shot, "stale")),
   ...filled(ids).map((shot) => ({ ...shot, service: "filled" as const })),
   ...pages(ids).flatMap((shot) => (["loading", "failed"] as const).map((state) => inState(shot, state))),
-  ...stale(ids).map((shot) => inState(shot, "stale")),
   ...empty(ids).map((shot) => ({ ...shot, name: `${shot.name}-empty`, service: "empty" as const })),
   ...folders(ids).map((shot) => ({ ...shot, name: `folders-${shot.name}`, service: "folders" as const })),
 ];
@@ -73,8 +74,8 @@ const pages = ({ whole, other }: Ids): readonly Named[] => [
 const settings = SETTINGS_TABS.filter(({ id }) => id !== "me").map(({ id }) => ({ name: `settings-${id}`, address: `${SETTINGS}?tab=${id}` }));
 
 const filled = (ids: Ids): readonly Named[] => [
-  ...pages(ids),
   { name: "run-live", address: runAddress(ids.running) },
+  ...pages(ids),
   ...["metrics", "limits", "settings", "files"].map((tab) => ({ name: `run-${tab}`, address: `${runAddress(ids.whole)}?tab=${tab}` })),
   ...["errors", "log"].map((tab) => ({ name: `run-${tab}`, address: `${runAddress(ids.failing)}?tab=${tab}` })),
   { name: "samples-tall", address: `${samplesAddress(ids.failing)}?tall=1` },

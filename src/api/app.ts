@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { matchedRoutes } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EdgewiseError } from "../errors/result.ts";
 import { BEAT_PATH } from "../monitors/beat-url.ts";
@@ -8,7 +7,7 @@ import { checkAccess, mayBeLed } from "./access/access.ts";
 import { Principals } from "./access/principals.ts";
 import { RequestAudit } from "./access/request-audit.ts";
 import { checkRate } from "./access/request-rate.ts";
-import { lacks, routeOf, targetOf } from "./access/route-access.ts";
+import { lacks, routeAnswering, targetOf } from "./access/route-access.ts";
 import { teamOf } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
@@ -113,8 +112,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     const { ports } = c.var;
     const caller = unwrap(await checkAccess(c.req.raw, ports, principals));
     await checkRate(ports.rate, caller);
-    const met = matchedRoutes(c).map(({ method, path }) => `${method} ${path}`);
-    const found = routeOf(met);
+    const found = routeAnswering(c);
     if (found === null) throw new EdgewiseError("not_found", "No such route.");
     if (!may(caller, found.access.right)) throw lacks(caller, found.access.right);
     c.set("caller", caller);

@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+import { matchedRoutes } from "hono/route";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { Caller, Right } from "../../teams/caller.ts";
 
@@ -205,6 +207,9 @@ export function routeOf(met: readonly string[]): { readonly route: string; reado
   const access = route === undefined ? undefined : ROUTE_ACCESS[route];
   return route === undefined || access === undefined ? null : { route, access };
 }
+
+/** The route that answers this request. */
+export const routeAnswering = (c: Context): ReturnType<typeof routeOf> => routeOf(matchedRoutes(c).map(({ method, path }) => `${method} ${path}`));
 
 /** What a path names, such as `0000abcd` or `acme/ada`; null where its route names nothing. */
 export function targetOf(route: string, url: string): string | null {

@@ -3,6 +3,7 @@ import type { RunControl, RunView } from "../../../durable-objects/run/control.t
 import { projectionOf } from "../../../durable-objects/run/reading/view.ts";
 import { streamOf } from "../../stream-of.ts";
 import { teamField } from "../../teams/team-name.ts";
+import { whileAllowed } from "../access/while-allowed.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
 import { logUnexpected } from "../errors.ts";
@@ -48,7 +49,10 @@ states.get("/", async (c) => {
     latest === null ? null : writtenOnce(latest, shape, full === "true" ? liveEvaluation : listed);
   const watch = listWatches.of(ports.team);
   const changes = list === "true" ? () => watch.step(() => ports.registry, ports.now, LIST_MS) : null;
-  return c.body(streamOf(stateFrames({ followed, changes }, stateOf, pace)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return c.body(streamOf(whileAllowed(c, stateFrames({ followed, changes }, stateOf, pace))), 200, {
+    "content-type": "text/event-stream",
+    "cache-control": "no-store",
+  });
 });
 
 const FULL = "full";

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { RunControl, RunView } from "../../../durable-objects/run/control.ts";
 import type { AppContext } from "../app-context.ts";
+import { whileAllowed } from "../access/while-allowed.ts";
 import { check } from "../body.ts";
 import { logUnexpected } from "../errors.ts";
 import { readTwice } from "../read-twice.ts";
@@ -32,7 +33,7 @@ events.get("/:id/events", async (c) => {
   );
   const pace = { pollMs: ports.facts.pollMs, now: ports.now, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
   const frames = eventFrames(() => ports.run(runId), opened, query.after, watches.of(`${ports.team}/${runId}`, pace), pace);
-  return c.body(streamOf(frames), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  return c.body(streamOf(whileAllowed(c, frames)), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 });
 
 /**

@@ -72,6 +72,37 @@ describe("a token", () => {
     expect(KNOWN_MS).toBeLessThanOrEqual(10_000);
   });
 
+  it("that is revoked, or whose user is out of the team, ends the event streams that were begun with it", async () => {
+    const [here, elsewhere] = [new Door(), new Door()];
+    await here.join("ada", ["acme", "other"]);
+    await here.join("bea", ["acme"]);
+    const revoked = await here.token("ada", ["acme"], ["runs:read"]);
+    const [{ id } = { id: "" }] = (await here.json<{ data: { id: string }[] }>(OWNER_TOKEN, "GET", "/tokens?team_id=acme")).data;
+    const leaving = await here.token("ada", ["acme", "other"], ["runs:read"]);
+    const staying = await here.token("bea", ["acme"], ["runs:read"]);
+    const follow = async (door: Door, token: string) => {
+      const { body } = await door.call(token, "GET", "/evaluation-states?list=true", undefined, { "x-edgewise-team": "acme" });
+      const reader = (body as ReadableStream<Uint8Array>).getReader();
+      await reader.read();
+      return reader;
+    };
+    const ended = [await follow(here, revoked), await follow(elsewhere, revoked), await follow(elsewhere, leaving)];
+    const goesOn = await follow(elsewhere, staying);
+    await here.json(OWNER_TOKEN, "DELETE", `/tokens/${id}`);
+    await here.json(OWNER_TOKEN, "DELETE", "/teams/acme/members/ada");
+    // Less than the 25 s after which a stream ends by itself.
+    skip(KNOWN_MS + 1);
+    for (const reader of ended) {
+      let frames = 0;
+      // What was on its way may still come; the stream is silent for a second at most.
+      while (!(await reader.read()).done) frames += 1;
+      expect(frames).toBeLessThanOrEqual(2);
+    }
+    expect((await goesOn.read()).done).toBe(false);
+    expect((await goesOn.read()).done).toBe(false);
+    await goesOn.cancel();
+  });
+
   it("is good for no more than its user: out of the team, or with fewer scopes", async () => {
     const door = new Door();
     await door.join("ada", ["acme"], ["runs:write"]);

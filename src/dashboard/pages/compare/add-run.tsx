@@ -77,6 +77,7 @@ function Picker({ field, environment, taken, onPick, onClose }: PickerProps) {
   const [text, setText] = useState("");
   const [sameOnly, setSameOnly] = useState(true);
   const within = sameOnly ? environment : null;
+  const asksForAll = text.trim() === "" && within === null;
   useEffect(() => search.look(text, within), [search, text, within]);
   useEffect(() => () => search.close(), [search]);
   const found = search.found.value?.filter(({ evaluation_id: id }) => !taken.includes(id)) ?? null;
@@ -104,7 +105,7 @@ function Picker({ field, environment, taken, onPick, onClose }: PickerProps) {
       </div>
       {search.problem.value === null ? null : <p class="bad-text">{search.problem.value}</p>}
       {found === null ? <p role="status">Looking for runs…</p> : null}
-      {found?.length === 0 ? <p role="status">No other run is like that.</p> : null}
+      {found?.length === 0 ? <p role="status">{asksForAll && taken.length === 0 ? "No run has ended yet." : "No other run is like that."}</p> : null}
       {found === null || found.length === 0 ? null : (
         <ul class="picker-runs">
           {found.map((run) => (

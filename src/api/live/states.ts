@@ -8,7 +8,7 @@ import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
 import { logUnexpected } from "../errors.ts";
 import { listedEvaluation, liveEvaluation } from "../runs/evaluation-object.ts";
-import type { Pace, RunWatch } from "../runs/run-watch.ts";
+import { oneLine, type Pace, type RunWatch } from "../runs/run-watch.ts";
 import { statesQuery } from "./live-schemas.ts";
 
 /** `/evaluation-states`: what a list shows of its runs, as they go on. A state is whole each time, so nothing is lost with a connection. */
@@ -66,7 +66,7 @@ export interface WrittenState {
 }
 
 export function writtenState(state: object): WrittenState {
-  const text = JSON.stringify(state);
+  const text = oneLine(state);
   return { text, bytes: new TextEncoder().encode(stateEvent(text)) };
 }
 

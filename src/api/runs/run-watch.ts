@@ -203,5 +203,5 @@ export function frameOf({ seq, time, type, level, message, rollouts }: StoredEve
 }
 
 /** JSON in one line also for readers to whom a line ends at more than CR and LF, as it does to Python's. */
-const oneLine = (data: unknown): string =>
+export const oneLine = (data: unknown): string =>
   JSON.stringify(data).replace(/[\u0085\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -63,6 +63,17 @@ describe("the states of several runs", () => {
     expect(told).toEqual({ ...Object.fromEntries(Object.keys(told).map((key) => [key, whole[key as keyof typeof whole]])), edgewise: rest });
   });
 
+  it("are one line each for readers to whom a line ends at more than CR and LF", async () => {
+    const door = openDoor();
+    const model = "line\u2028separator\u2029and\u0085next";
+    door.run(ID).state = viewFor({ ...CONFIG, model }, SETTLED);
+    for (const form of ["", "&full=true"]) {
+      const text = await (await door.call("GET", `/evaluation-states?ids=${ID}${form}`)).text();
+      expect(text).not.toMatch(/[\u0085\u2028\u2029]/);
+      expect(JSON.stringify(parse(text))).toContain(model);
+    }
+  });
+
   it("come again when they change, and only then; a run that cannot be reached is looked at again", async () => {
     const run = new FakeRun();
     run.state = viewFor(CONFIG, { units: { total: 2, done: 0, open: 2, pending: 0 } });

@@ -22,7 +22,12 @@ export function costLines(state: RunState): readonly (readonly [name: string, te
           `${thousands(judges.requests)} requests, ${thousands(judges.input)} tokens in, ${thousands(judges.output)} out, ${judges.cost === undefined ? "cost not known" : costText(judges.cost.total_usd, judges.cost.requests, judges.requests, "requests")}`,
         ],
     cache === undefined ? null : ["Cache", cachedText(cache)],
-    truncated_rollouts === 0 ? null : ["Cut off", `${thousands(truncated_rollouts)} answers ended at the token limit or at the end of the context`],
+    truncated_rollouts === 0
+      ? null
+      : [
+          "Cut off",
+          `${truncated_rollouts === 1 ? "1 answer" : `${thousands(truncated_rollouts)} answers`} ended at the token limit or at the end of the context`,
+        ],
   ];
   return lines.filter((each) => each !== null);
 }

@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../../test/support/browser/dashboard-browser.ts";
-import { DashboardPlace, PATIENCE_MS } from "../../test/support/browser/dashboard-place.ts";
+import { DashboardPlace } from "../../test/support/browser/dashboard-place.ts";
+import { viewFolders } from "../../test/support/browser/viewed-folders.ts";
 import { Workplace } from "../../test/support/cli/cli-process.ts";
 import { seededPlace } from "./seeded-place.ts";
 import type { Ids, ServiceName } from "./shots.ts";
@@ -35,9 +36,7 @@ async function foldersShown(browserPath: string): Promise<Service> {
   try {
     for (const temperature of ["0", "1.2"]) await place.run(["eval", "run", "arithmetic", "--provider", "embedded", "-n", "20", "-r", "3", "-T", temperature]);
     const [whole = "", other = ""] = place.resultsFolders().map((folder) => folder.split("/").at(-1) ?? "");
-    const viewing = place.start(["eval", "view", "--web", "--print"]);
-    await viewing.says("Ctrl-C ends this", PATIENCE_MS);
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(viewing.stdout())?.[0] ?? "";
+    const { address: url } = await viewFolders(place);
     const browser = await launchBrowser(browserPath);
     const close = async (): Promise<void> => {
       await browser.close();

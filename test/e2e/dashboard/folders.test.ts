@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn, launchBrowser, type OpenedDashboard, openDashboard } from "../../support/browser/dashboard-browser.ts";
 import { PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { viewFolders } from "../../support/browser/viewed-folders.ts";
 import { type CliProcess, Workplace } from "../../support/cli/cli-process.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
 
@@ -61,9 +62,7 @@ beforeAll(async () => {
   }
   cpSync(join(FIXTURES, "verifiers-folders/0.1.14-finished"), join(place.folder, "outputs/evals/python"), { recursive: true });
   hostileFolder();
-  viewing = place.start(["eval", "view", "--web", "--print"]);
-  await viewing.says("Ctrl-C ends this", PATIENCE_MS);
-  address = /http:\/\/127\.0\.0\.1:\d+/.exec(viewing.stdout())?.[0] ?? "";
+  ({ viewing, address } = await viewFolders(place));
   browser = await launchBrowser(browserPath);
 }, 3 * PATIENCE_MS);
 afterAll(async () => {

@@ -8,7 +8,8 @@ import { PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 import { HOSTILE_TEXT, watchPage } from "../../support/browser/hostile-answers.ts";
 import { hostileRow } from "../../support/browser/hostile-rows.ts";
 import { type TriedPage, tryPage } from "../../support/browser/tried-page.ts";
-import { type CliProcess, Workplace } from "../../support/cli/cli-process.ts";
+import { viewFolders } from "../../support/browser/viewed-folders.ts";
+import { Workplace } from "../../support/cli/cli-process.ts";
 
 const browserPath = findBrowser();
 const HUGE = 10_000_000;
@@ -17,7 +18,6 @@ const MOST_ELEMENTS = 500;
 
 let place: Workplace;
 let browser: Browser;
-let viewing: CliProcess;
 let address = "";
 
 /** A hostile text that says where it stands. */
@@ -136,9 +136,7 @@ beforeAll(async () => {
   const huge = "ten megabytes ".repeat(Math.ceil(HUGE / 14)).slice(0, HUGE);
   const row = { ...{ example_id: 0, reward: 1, metrics: {}, answer: huge, info: { huge } }, prompt: [{ role: "user", content: huge }] };
   folder("huge", { env_id: "huge", model: "m", num_examples: 1, rollouts_per_example: 1 }, [{ ...row, completion: [{ role: "assistant", content: huge }] }]);
-  viewing = place.start(["eval", "view", "--web", "--print"]);
-  await viewing.says("Ctrl-C ends this", PATIENCE_MS);
-  address = /http:\/\/127\.0\.0\.1:\d+/.exec(viewing.stdout())?.[0] ?? "";
+  ({ address } = await viewFolders(place));
   browser = await launchBrowser(browserPath);
 }, 3 * PATIENCE_MS);
 afterAll(async () => {

@@ -21,10 +21,10 @@ export interface CliProcess {
   says(text: string | RegExp, ms?: number): Promise<void>;
 }
 
-/** A folder to work in, with an empty home beside it; `remove` ends everything that was started there. */
 /** The Node that commands run with: `EDGEWISE_TEST_NODE`, or the one of the tests. */
 const NODE = process.env.EDGEWISE_TEST_NODE || process.execPath;
 
+/** A folder to work in, with an empty home beside it; `remove` ends everything that was started there. */
 export class Workplace {
   readonly folder: string;
   /** `bin/edgewise.js` of the build that is started here from now on. */

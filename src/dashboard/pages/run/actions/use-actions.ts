@@ -51,7 +51,7 @@ export function useActions(store: RunStore): Actions {
       return answer.problem;
     }
     const { message = "", warnings = [], link: made } = answer.value;
-    say([message, ...warnings].filter(Boolean).join(" ") || "Done.");
+    say([message, ...warnings].filter(Boolean).join(" ") || `${action.name}: done.`);
     if (action.id === "delete") route(link(RUNS));
     else void store.refresh();
     if (made) setShared(made);

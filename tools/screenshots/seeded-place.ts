@@ -17,7 +17,7 @@ const STEPS = 4;
 const arithmetic = (name: string, temperature: number, difficulty: string) => ({
   ...{ name, environment: "arithmetic", examples: 60, rollouts: 4 },
   body: { inference_model: "edgewise/tiny" },
-  config: { ...EMBEDDED, max_concurrent: 16, sampling_args: { temperature }, env_args: { difficulty } },
+  config: { ...EMBEDDED, max_concurrent: 16, cache: "read-write", sampling_args: { temperature }, env_args: { difficulty } },
 });
 
 /** A service with something to see. `browserPath`: of `findBrowser`. Throws where the service refuses what is asked of it. */
@@ -57,6 +57,8 @@ async function seed(place: DashboardPlace, silent: string): Promise<Ids> {
   place.model.setScript({ answer: "reverse", accuracy: 0.8, latency_ms: [500, 2_500] });
   const running = await place.create({ name: "reverse-text, on its way", examples: 400, rollouts: 3, config: { max_concurrent: 8 } });
   const waiting = await place.create({ name: "reverse-text, nothing done yet", config: { api_base_url: silent } });
+  // Last: with a budget no run is taken whose price nobody knows.
+  await settings(place, whole);
   return { whole, other, failing, running, waiting };
 }
 
@@ -72,6 +74,24 @@ async function series(place: DashboardPlace): Promise<void> {
     await place.ask("/evaluators/loop/steps", { method: "POST", body: { step: step * 50 - 1, model } });
     await idle(place);
   }
+}
+
+/** Something in each part of the settings. `run`: what a baseline names. */
+async function settings(place: DashboardPlace, run: string): Promise<void> {
+  const put = (path: string, body: object): Promise<unknown> => place.ask(path, { method: "PUT", body });
+  const post = (path: string, body: object): Promise<unknown> => place.ask(path, { method: "POST", body });
+  const url = "https://api.openai.com/v1";
+  await post("/tokens", { name: "nightly runs", scopes: ["runs:read", "runs:write"], expires_in: "30d" });
+  await post("/tokens", { name: "the dashboard of the team", scopes: ["runs:read"] });
+  await post("/secrets/", { name: "JUDGE_API_KEY", value: "no-key", hosts: ["api.openai.com"], description: "what judges are asked with" });
+  await post("/environmentshub/arithmetic/secrets", { name: "SEARCH_KEY", value: "no-key" });
+  await post("/environmentshub/arithmetic/variables", { name: "SEARCH_HOST", value: "search.example.com" });
+  await put("/alerts/oncall", { to: "webhook", url: "https://hooks.example.com/oncall", on: ["run.failed", "drift"], for: ["nightly"] });
+  await put("/monitors/trainer", { every: "5m", grace: "1m" });
+  await post("/endpoints", { endpoint: [{ endpoint_id: "small", model: "gpt-4.1-mini", url, key: "OPENAI_API_KEY" }] });
+  await put("/limits/given/openai", { url, requests_per_minute: 500, tokens_per_minute: 200_000 });
+  await put("/budgets/team", { day: 20, month: 300 });
+  await put("/baselines/main", { run_id: run });
 }
 
 /** Until no run goes on. */

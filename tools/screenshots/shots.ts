@@ -71,7 +71,10 @@ const pages = ({ whole, other }: Ids): readonly Named[] => [
   { name: "settings", address: SETTINGS },
 ];
 
-const settings = SETTINGS_TABS.filter(({ id }) => id !== "me").map(({ id }) => ({ name: `settings-${id}`, address: `${SETTINGS}?tab=${id}` }));
+const settings = SETTINGS_TABS.filter(({ id }) => id !== "me").map(({ id }) => ({
+  name: `settings-${id}`,
+  address: `${SETTINGS}?tab=${id}${id === "environment" ? "&environment=arithmetic" : ""}`,
+}));
 
 const filled = (ids: Ids): readonly Named[] => [
   { name: "run-live", address: runAddress(ids.running) },

@@ -60,9 +60,9 @@ export async function countsHere(request: Request, credential: string, local: bo
 
 /** Where a sign-in leads: a page of the service and nothing else. */
 export const targetPage = (text: string | null): string =>
-  text !== null && PAGE_ADDRESS.test(text) && !/\.\.|\/\//.test(text) && staysBelow(text.split("?", 1)[0] ?? "") ? text : "/dashboard/";
-/** A path whose names may be encoded, and a query as browsers write it. */
-const PAGE_ADDRESS = /^\/dashboard\/(?:[\w./!'()*~-]|%[0-9A-Fa-f]{2})*(?:\?[\w./=&%+,~*-]*)?$/;
+  text !== null && PAGE_ADDRESS.test(text) && !/\.\.|\/\//.test(text) && staysBelow(text.split(/[?#]/, 1)[0] ?? "") ? text : "/dashboard/";
+/** A path whose names may be encoded, a query as browsers write it, and a message of a rollout. */
+const PAGE_ADDRESS = /^\/dashboard\/(?:[\w./!'()*~-]|%[0-9A-Fa-f]{2})*(?:\?[\w./=&%+,~*-]*)?(?:#m\d{1,9})?$/;
 
 /** Whether a path has nothing encoded in it that a browser, or whoever decodes it, would take for the way to another one. */
 function staysBelow(path: string): boolean {

@@ -28,6 +28,10 @@ export const UNREACHABLE: Problem = {
   code: null,
 };
 
+/** The same of a change: no page makes one twice by itself. */
+export const unreachable = (method: string): Problem =>
+  method === "GET" ? UNREACHABLE : { ...UNREACHABLE, hint: "Is it running, and is the network there? Try again once it answers." };
+
 /** Whether the same may go well a little later. */
 export const isPassing = ({ kind, status }: Problem): boolean => kind === "unreachable" || status === 429 || status >= 500;
 

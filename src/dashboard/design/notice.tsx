@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { RUNS } from "../address/links.ts";
 import type { Problem } from "../api/problem.ts";
 import { useDashboard } from "../context.ts";
+import { absenceText } from "./absence.ts";
 import { SignIn } from "./sign-in.tsx";
 
 interface NoticeProps {
@@ -27,13 +28,13 @@ interface FailureProps {
 
 /** What could not be had, why, and a way to try again. */
 export function Failure({ problem: { kind, code, text, hint }, again }: FailureProps) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   return (
     <Notice role="alert" tone="bad" title={text}>
       {hint === null ? null : <p>{hint}</p>}
       {code === "not_found" && hint === null ? (
         <p>
-          It was deleted, or is another team's. <a href={link(RUNS)}>Runs</a>
+          {absenceText(viewer, "it")} <a href={link(RUNS)}>Runs</a>
         </p>
       ) : null}
       <p>

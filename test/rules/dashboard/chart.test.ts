@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { boundsOf } from "../../../src/dashboard/design/chart/bounds.ts";
-import type { BarPlot, LinePlot, PointPlot } from "../../../src/dashboard/design/chart/plot.ts";
+import { aloneIn, type BarPlot, type LinePlot, type PointPlot } from "../../../src/dashboard/design/chart/plot.ts";
 import { rowText, tableOf } from "../../../src/dashboard/design/chart/plot-table.ts";
 
 const text = (value: number): string => value.toFixed(1);
@@ -54,6 +54,17 @@ describe("the table behind a chart", () => {
     expect(table.length).toBe(3);
     expect(table.row(1)).toEqual({ cells: ["b1", "0.2", "0.4", "Better"], href: null });
     expect(table.row(2)).toEqual({ cells: ["w0", "0.9", "0.5", "Worse"], href: "/w/0" });
+  });
+});
+
+describe("a value between two that are not known", () => {
+  it("is a point, since no line goes there; others are none", () => {
+    const [not, known] = [Number.NaN, 0.5];
+    expect(aloneIn([known])).toEqual([0]);
+    expect(aloneIn(Float64Array.of(known, not, known, known, not, known))).toEqual([0, 5]);
+    expect(aloneIn([null, undefined, known, null])).toEqual([2]);
+    expect(aloneIn([known, known])).toEqual([]);
+    expect(aloneIn([])).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { boundsOf } from "./bounds.ts";
 import { type Colours, coloursOf, DASHES } from "./colours.ts";
 import { drawBars, drawPoints, drawWhiskers } from "./layers.ts";
 import { drawSpans } from "./hatches.ts";
-import type { ChartAxis, LinePlot, Plot } from "./plot.ts";
+import { aloneIn, type ChartAxis, type LinePlot, type Plot } from "./plot.ts";
 
 /** Draws plots on a canvas by uPlot: the one file that knows it. Nothing of it moves by itself, so nothing has to be stilled. */
 
@@ -137,7 +137,8 @@ function linesOf({ lines }: LinePlot, now: () => { colours: Colours }): Pick<UPl
     const colour = (): string => now().colours.series[index % now().colours.series.length] ?? "gray";
     // From its moment on, up to where another one is known, or none.
     const paths = look === "steps" ? UPlot.paths.stepped?.({ align: 1, alignGaps: 1 }) : undefined;
-    const points = { show: look === "dots", size: 7, fill: colour, stroke: colour };
+    const alone: UPlot.Series.Points.Filter = (u, series) => aloneIn(u.data[series] ?? []);
+    const points = { size: 7, fill: colour, stroke: colour, show: true, ...(look === "dots" ? {} : { filter: alone }) };
     series.push({ stroke: colour, width: look === "dots" ? 1 : 2, dash: [...(DASHES[index % DASHES.length] ?? [])], points, ...(paths ? { paths } : {}) });
     if (low === undefined || look === "dots") return;
     const at = series.length;

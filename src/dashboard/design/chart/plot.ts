@@ -97,3 +97,9 @@ export interface PointPlot {
 }
 
 export type Plot = LinePlot | BarPlot | PointPlot;
+
+/** Places of a line with nothing known before and after them: no line goes there, so that they are seen as points or not at all. */
+export function aloneIn(ys: ArrayLike<number | null | undefined>): number[] {
+  const isKnown = (at: number): boolean => Number.isFinite(ys[at] ?? Number.NaN);
+  return Array.from({ length: ys.length }, (_, at) => at).filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
+}

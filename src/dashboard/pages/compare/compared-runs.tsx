@@ -4,6 +4,7 @@ import { probability } from "../../../report/statistics/comparison-lines.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { runAddress } from "../../address/links.ts";
 import { useDashboard } from "../../context.ts";
+import { absenceText } from "../../design/absence.ts";
 import { StatusMark } from "../../design/status-mark.tsx";
 import { useShortcuts } from "../../keyboard/use-shortcuts.ts";
 import { type Go, type CompareQuery, withBaseline, withRuns } from "./compare-query.ts";
@@ -61,7 +62,7 @@ export function ComparedRuns({ query, store, go }: ComparedRunsProps) {
 }
 
 function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id: string; readonly place: number }) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   const face = store.faces.value.get(id);
   const comparison = store.comparisonOf(query);
   const compared = place === 0 ? null : (comparison?.comparisons[place - 1] ?? null);
@@ -77,7 +78,7 @@ function Row({ id, place, query, store, go }: ComparedRunsProps & { readonly id:
       </td>
       <td data-name="Run">
         {face?.ok === false && face.problem.text !== store.problem.value?.text ? (
-          <span class="bad-text">{face.problem.status === 404 ? "There is no such run: it was deleted, or is of another team." : face.problem.text}</span>
+          <span class="bad-text">{face.problem.status === 404 ? `There is no such run. ${absenceText(viewer, "it")}` : face.problem.text}</span>
         ) : null}
         {face?.ok === true ? <a href={link(runAddress(id))}>{singleLine(face.value.name)}</a> : null}
         <small>

@@ -1,6 +1,7 @@
 import { runAddress } from "../../address/links.ts";
 import type { Problem } from "../../api/problem.ts";
 import { useDashboard } from "../../context.ts";
+import { absenceText } from "../../design/absence.ts";
 import { Failure, Notice } from "../../design/notice.tsx";
 import { type Go, type CompareQuery, withRuns } from "./compare-query.ts";
 import type { CompareStore } from "./compare-store.ts";
@@ -14,7 +15,7 @@ interface NotComparedProps {
 
 /** Why there is no comparison, and what would make one. */
 export function NotCompared({ query, problem, store, go }: NotComparedProps) {
-  const { link } = useDashboard();
+  const { link, viewer } = useDashboard();
   const again = (): void => store.again();
   const { code, text, hint } = problem;
   if (code === "not_comparable")
@@ -43,7 +44,8 @@ export function NotCompared({ query, problem, store, go }: NotComparedProps) {
   const left = query.runs.filter((id) => !gone.includes(id));
   if (code === "not_found" && gone.length > 0)
     return (
-      <Notice role="alert" tone="bad" title={`${gone.length === 1 ? "A run is" : "Runs are"} not there: deleted, or of another team.`}>
+      <Notice role="alert" tone="bad" title={gone.length === 1 ? "A run is not there." : "Runs are not there."}>
+        <p>{absenceText(viewer, gone.length === 1 ? "it" : "they")}</p>
         {baseline === undefined || !gone.includes(baseline) ? null : (
           <p>It was the baseline.{left[0] === undefined ? "" : ` Without it the others are held against run ${left[0]}.`}</p>
         )}

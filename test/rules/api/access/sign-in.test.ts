@@ -150,6 +150,8 @@ describe("the form", () => {
       const address = `/dashboard/environments/${encodeURIComponent(name)}?version=1.0.0&team=acme`;
       expect(targetPage(address)).toBe(address);
     }
+    const message = "/dashboard/evaluations/abcd1234/samples/0/1?tab=messages#m12";
+    expect(targetPage(message)).toBe(message);
   });
 
   it("has nothing to ask at a local service without a token, and refuses pages of elsewhere there too", async () => {

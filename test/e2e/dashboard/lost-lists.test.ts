@@ -53,8 +53,8 @@ describe.skipIf(browserPath === null)(`a service that goes under pages that look
   it("is said to be lost on schedules, evaluators and settings, which keep what they show, say it of a change too, and mend without being loaded again", async () => {
     const faults = await place.faultsOf(async () => {
       const pages: { readonly page: Page; readonly what: string; readonly shows: string; readonly address: string }[] = [];
-      for (const { address, what, shows } of LOOKING) {
-        const { page } = await place.open(address, {}, GONE);
+      for (const [at, { address, what, shows }] of LOOKING.entries()) {
+        const { page } = await place.open(address, { colorScheme: at % 2 === 0 ? "light" : "dark" }, GONE);
         await shown(page).getByText(shows).first().waitFor();
         await mark(page);
         pages.push({ page, what, shows, address });

@@ -6,6 +6,7 @@ import { after, run as letTimePass, tracked } from "./virtual-clock.ts";
 import { slowModel } from "./slow-model.ts";
 import { Dispatcher as RealDispatcher } from "../../durable-objects/dispatcher/dispatcher.ts";
 import type { WakeUp } from "../../durable-objects/dispatcher/dispatcher-control.ts";
+import { Limiter as RealLimiter } from "../../durable-objects/limiter/limiter.ts";
 import { Registry as RealRegistry } from "../../durable-objects/registry/registry.ts";
 import { Run as RealRun } from "../../durable-objects/run/run.ts";
 import { createWorker } from "../../src/create-worker.ts";
@@ -37,6 +38,12 @@ function watched(namespace: object): object {
   return { getByName: stubOf };
 }
 
+export { AlertBook } from "../../durable-objects/alert-book/alert-book.ts";
+export { AnswerDesk } from "../../durable-objects/answers/answer-desk.ts";
+export { Budget } from "../../durable-objects/budget/budget.ts";
+export { Evaluator } from "../../durable-objects/evaluator/evaluator.ts";
+export { Monitor } from "../../durable-objects/monitor/monitor.ts";
+export { Schedule } from "../../durable-objects/schedule/schedule.ts";
 export { Directory } from "../../durable-objects/directory/directory.ts";
 
 let service: Env | null = null;
@@ -48,6 +55,7 @@ function serviceOf(env: Env): Env {
     DISPATCHER: watched(env.DISPATCHER),
     REGISTRY: watched(env.REGISTRY),
     DIRECTORY: watched(env.DIRECTORY),
+    LIMITER: watched(env.LIMITER),
     BUCKET: bucket,
   };
   return {
@@ -106,6 +114,11 @@ export class Dispatcher extends RealDispatcher {
   }
   ring(): Promise<void> {
     return this.alarm();
+  }
+}
+export class Limiter extends RealLimiter {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, serviceOf(env));
   }
 }
 export class Registry extends RealRegistry {

@@ -187,6 +187,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
       expect((await page.locator(".metrics-table tbody tr").first().locator("td").allTextContents()).slice(0, 2)).toEqual(["–", "none"]);
       await page.locator(".run-columns").getByText("No rollout was scored: all of them ended in errors.").waitFor();
       await page.getByRole("tab", { name: "Summary" }).click();
+      await page.getByText("pass@k: none, as no rollout was scored.").waitFor();
       await page.getByText("Reward so far: none, as no rollout was scored.").or(page.getByText("Reward so far: there is too little of it to draw.")).waitFor();
       const mixed = await openRun(broken, "?tab=metrics");
       await mixed.page.getByText("where an error is a 0").waitFor();

@@ -11,6 +11,9 @@ const FAILED_MS = 5_000;
 /** A push to the Hub goes on when the run is over, and no event tells of it. */
 const PUSHING_MS = 5_000;
 
+/** A run that is over: somebody else may resume it, score it again or delete it, of which no event tells either. */
+const RESTING_MS = 30_000;
+
 /** One run: loaded whole, and while it goes on kept as it is by the service's events. */
 export class RunStore {
   /** Null until the first answer. */
@@ -76,11 +79,13 @@ export class RunStore {
     this.#unlisten();
   }
 
-  /** Until the next look; null where events tell of everything, or there is nothing more to know. */
+  /** Until the next look; null where events tell of everything, or somebody has to do something first. */
   #restMs(): number | null {
     const problem = this.problem.value;
     if (problem !== null) return problem.status === 404 || problem.kind === "signed-out" ? null : FAILED_MS;
-    return this.run.value?.edgewise.hub_push?.status === "pushing" ? PUSHING_MS : null;
+    const state = this.run.value?.edgewise;
+    if (state === undefined || !state.settled) return null;
+    return state.hub_push?.status === "pushing" ? PUSHING_MS : RESTING_MS;
   }
 
   #show(run: Evaluation): void {

@@ -3,6 +3,7 @@ import { rescoredText } from "../../../report/rescored-text.ts";
 import { corpusText } from "../../../report/statistics/corpus-lines.ts";
 import { intervalText } from "../../../report/statistics/uncertainty.ts";
 import { singleLine } from "../../../report/text/printable.ts";
+import { erroredRollouts } from "../../../metrics/totals.ts";
 import type { Evaluation } from "../../api/run-answers.ts";
 import { costLines } from "./cost-lines.ts";
 import { DistributionChart } from "./distribution-chart.tsx";
@@ -39,6 +40,9 @@ export function SummaryTab({ run }: { readonly run: Evaluation }) {
 function PassTable({ run: { edgewise, metadata } }: { readonly run: Evaluation }) {
   const { pass_at_k, pass_at_k_ci95 = {}, pass_all_k = {}, pass_all_k_ci95 = {}, settled } = edgewise;
   const ks = Object.keys(pass_at_k);
+  // The files say 0 of it, as the Python library does.
+  if (settled && edgewise.done_rollouts > 0 && erroredRollouts(edgewise) === edgewise.done_rollouts)
+    return <p class="count">pass@k: none, as no rollout was scored.</p>;
   if (ks.length === 0) return <p class="count">{settled ? "pass@k: not known of this run." : "pass@k: when the run is over."}</p>;
   const cell = (rate: number | undefined, interval: readonly [number, number] | null | undefined) => (
     <td class="number">

@@ -83,14 +83,18 @@ describe("a run that is looked at", () => {
     expect(place.store.run.value?.edgewise.resumable).toBeUndefined();
   });
 
-  it("is not followed once it is over, and looked at again and again only while it is pushed to the Hub", async () => {
+  it("is not followed once it is over, and looked at now and then, since another may resume or delete it; often only while it is pushed to the Hub", async () => {
     place.run = runObject({ phase: "settled", status: "COMPLETED", hub_push: { status: "pushing", dataset: "a/b" } });
     await place.store.refresh();
     await vi.advanceTimersByTimeAsync(5_000);
     expect([place.looks, place.asked.length]).toEqual([2, 2]);
     place.run = runObject({ phase: "settled", status: "COMPLETED" });
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(place.looks).toBe(3);
+    await vi.advanceTimersByTimeAsync(34_000);
+    expect([place.looks, place.asked.length]).toEqual([3, 3]);
+    place.run = runObject({});
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([place.looks, place.store.run.value?.status]).toEqual([4, "RUNNING"]);
+    expect(place.asked.length).toBe(5);
   });
 
   it("stays shown while the service does not answer, and is asked for until it does", async () => {

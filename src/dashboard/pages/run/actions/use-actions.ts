@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { RUNS } from "../../../address/links.ts";
 import type { Asked } from "../../../api/ask.ts";
@@ -41,6 +41,11 @@ export function useActions(store: RunStore): Actions {
   const [asked, ask] = useState<RunAction | null>(null);
   const [said, say] = useState("");
   const [shared, setShared] = useState<string | null>(null);
+  const isSettled = store.run.value?.edgewise.settled === true;
+  // What was said would happen has happened.
+  useEffect(() => {
+    if (isSettled) say("");
+  }, [isSettled]);
   const act = async (action: RunAction): Promise<Problem | null> => {
     say("Asking…");
     const answer = await patiently(() => api.ask<Partial<Resumed & SharedLink & { message: string }>>(action.path, action));

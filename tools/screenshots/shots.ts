@@ -97,6 +97,7 @@ const stale = (ids: Ids): readonly Omit<Shot, "service">[] => [
   ...pages(ids).filter(({ name }) => ["runs", "schedules", "schedule", "evaluators", "evaluator"].includes(name)),
   { name: "run", address: runAddress(ids.running) },
   { name: "samples", address: samplesAddress(ids.running) },
+  { name: "settings", address: `${SETTINGS}?tab=tokens` },
   {
     name: "compare",
     address: `${COMPARE}?runs=${ids.whole},${ids.other}`,

@@ -43,12 +43,13 @@ async function leadsThrough(page: Page, name: string, where: string): Promise<vo
   await dialog.waitFor();
   expect.soft(await isWithin(page), `${where}: the focus goes into it`).toBe(true);
   // Once round: the browser's own bar has its turn outside of the document, where nothing has the focus.
+  let turns = 0;
   for (let press = 0; press < 6; press += 1) {
     await page.keyboard.press("Tab");
-    expect
-      .soft(await page.evaluate<boolean>("document.activeElement === document.body || document.activeElement.closest('dialog[open]') !== null"), where)
-      .toBe(true);
+    if (await isWithin(page)) turns += 1;
+    else expect.soft(await page.evaluate<boolean>("document.activeElement === document.body"), `${where}: the focus leaves it`).toBe(true);
   }
+  expect.soft(turns, `${where}: the focus comes round`).toBeGreaterThan(2);
   expect.soft(await barriersIn(page), where).toEqual([]);
   const [wide, screen] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
   expect.soft(wide, `${where}: its width`).toBeLessThanOrEqual(screen);
@@ -104,7 +105,7 @@ describe.skipIf(browserPath === null)(`what stands in the way of nobody ${NEEDS_
           await drawn(page);
           for (const name of names) await leadsThrough(page, name, `${address}, ${name}, ${colorScheme} at ${width}`);
         }
-        await page.setViewportSize({ width: 1_280, height: 800 });
+        await page.setViewportSize({ width: WIDTHS[of] ?? WIDTHS[0], height: 800 });
         await page.goto(`${place.service}/dashboard/evaluations/${whole}/samples`);
         await drawn(page);
         await page.getByRole("combobox", { name: /Filter/ }).focus();

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useDashboard } from "../context.ts";
 import type { Shortcut } from "./shortcuts.ts";
 
@@ -7,6 +7,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   const { shortcuts: all } = useDashboard();
   const newest = useRef(shortcuts);
   newest.current = shortcuts;
+  // Heard from when what they act on is seen, not a frame later.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what they do is read when a key is pressed
-  useEffect(() => all.add(shortcuts.map((each, at) => ({ ...each, run: () => newest.current[at]?.run() ?? false }))), [all]);
+  useLayoutEffect(() => all.add(shortcuts.map((each, at) => ({ ...each, run: () => newest.current[at]?.run() ?? false }))), [all]);
 }

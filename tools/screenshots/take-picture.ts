@@ -1,5 +1,6 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { openDashboard } from "../../test/support/browser/dashboard-browser.ts";
+import { drawn, openDashboard } from "../../test/support/browser/dashboard-browser.ts";
+import { GONE } from "../../test/support/browser/dashboard-place.ts";
 import { cutLine } from "./cut-line.ts";
 import type { Service } from "./services.ts";
 import type { Shot, State } from "./shots.ts";
@@ -9,7 +10,7 @@ const DRAWN_MS = 1_500;
 /** What a service says that is overloaded. */
 const REFUSED = { status: 503, json: { detail: "The service is at its limit of requests.", code: "internal", hint: "Wait a minute and try again." } };
 /** What the console says of what a state brings about. */
-const EXPECTED: Readonly<Record<State, RegExp>> = { loading: /(?!)/, failed: /503/, stale: /ERR_|Failed to load resource/ };
+const EXPECTED: Readonly<Record<State, RegExp>> = { loading: /(?!)/, failed: /503/, stale: GONE };
 /** The same for a page that there is none of. */
 const MISSING = /404/;
 /** A bar that sticks to the foot of the screen stands at the foot of a picture that is longer than that. */
@@ -31,12 +32,8 @@ export async function takePicture(service: Service, shot: Shot, options: Browser
       await page.route("**/api/v1/**", (route) => (state === "failed" ? route.fulfill(REFUSED) : undefined));
       await page.goto(base + address);
     }
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    if (state !== "loading")
-      await page
-        .getByText(/^(?:Loading|Comparing).*…$/)
-        .first()
-        .waitFor({ state: "detached" });
+    if (state === "loading") await page.getByRole("heading", { level: 1 }).waitFor();
+    else await drawn(page);
     await page.waitForTimeout(DRAWN_MS);
     if (line !== null) {
       line.cut();
@@ -44,8 +41,8 @@ export async function takePicture(service: Service, shot: Shot, options: Browser
     }
     await page.evaluate(UNSTICK);
     await page.screenshot({ path, fullPage: true });
-    const [drawn, screen] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
-    return drawn > screen ? [...faults, `${address} is ${drawn} pixels wide on a screen of ${screen}`] : faults;
+    const [wide, screen] = await page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
+    return wide > screen ? [...faults, `${address} is ${wide} pixels wide on a screen of ${screen}`] : faults;
   } finally {
     await close();
     line?.cut();

@@ -1,5 +1,5 @@
 import type { Viewer } from "../viewer.ts";
-import { type Problem, problemOf, UNREACHABLE, unreachable } from "./problem.ts";
+import { type Problem, problemOf, UNREACHABLE } from "./problem.ts";
 
 /** Everything that a page shows comes from the HTTP API that everybody has, through here. */
 
@@ -60,7 +60,7 @@ export class Api {
       return response.ok ? { ok: true, value: response } : { ok: false, problem: problemOf(response.status, await response.text()) };
     } catch (error) {
       if (signal?.aborted) throw error;
-      return { ok: false, problem: unreachable(method) };
+      return { ok: false, problem: UNREACHABLE };
     }
   }
 }

@@ -23,14 +23,10 @@ export interface FieldIssue {
 export const UNREACHABLE: Problem = {
   kind: "unreachable",
   text: "The service does not answer.",
-  hint: "Is it running, and is the network there? This page tries again by itself.",
+  hint: "Is it running, and is the network there?",
   status: 0,
   code: null,
 };
-
-/** The same of a change: no page makes one twice by itself. */
-export const unreachable = (method: string): Problem =>
-  method === "GET" ? UNREACHABLE : { ...UNREACHABLE, hint: "Is it running, and is the network there? Try again once it answers." };
 
 /** Whether the same may go well a little later. */
 export const isPassing = ({ kind, status }: Problem): boolean => kind === "unreachable" || status === 429 || status >= 500;

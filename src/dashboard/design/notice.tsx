@@ -26,12 +26,20 @@ interface FailureProps {
   readonly again: () => void;
 }
 
+/** Said where something is looked at. Not where something is changed: no page does that twice by itself. */
+export const triesAgainText = ({ kind }: Problem): string | null => (kind === "unreachable" ? "This page tries again by itself." : null);
+
 /** What could not be had, why, and a way to try again. */
-export function Failure({ problem: { kind, code, text, hint }, again }: FailureProps) {
+export function Failure({ problem, again }: FailureProps) {
+  const { kind, code, text, hint } = problem;
   const { link, viewer } = useDashboard();
   return (
     <Notice role="alert" tone="bad" title={text}>
-      {hint === null ? null : <p>{hint}</p>}
+      {hint === null ? null : (
+        <p>
+          {hint} {triesAgainText(problem)}
+        </p>
+      )}
       {code === "not_found" && hint === null ? (
         <p>
           {absenceText(viewer, "it")} <a href={link(RUNS)}>Runs</a>

@@ -1,6 +1,6 @@
 import type { Problem } from "../api/problem.ts";
 import { agoText } from "./moment.tsx";
-import { Notice } from "./notice.tsx";
+import { Notice, triesAgainText } from "./notice.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 interface StaleProps {
@@ -16,7 +16,7 @@ interface StaleProps {
 /** Says that what is shown is not as the service has it now. Drawn while that is so. */
 export function Stale({ what, problem, seenAt, again }: StaleProps) {
   const since = agoText(new Date(seenAt).toISOString(), Date.now());
-  const why = problem === null ? "It is tried again by itself." : [problem.text, problem.hint].filter(Boolean).join(" ");
+  const why = problem === null ? "It is tried again by itself." : [problem.text, problem.hint, triesAgainText(problem)].filter(Boolean).join(" ");
   const isSignedOut = problem?.kind === "signed-out";
   return (
     <Notice role="status" tone="warning" title={`${isSignedOut ? "Signed in no more" : "Connection lost"}: ${what} ${since}.`}>

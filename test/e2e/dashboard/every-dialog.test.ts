@@ -2,8 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SETTINGS_TABS } from "../../../src/dashboard/pages/settings/settings-tabs.ts";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
-import { barriersIn } from "../../support/browser/dashboard-browser.ts";
+import { barriersIn, drawn } from "../../support/browser/dashboard-browser.ts";
 import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { keepThings } from "../../support/browser/kept-things.ts";
 
 const browserPath = findBrowser();
 const THEMES = ["light", "dark"] as const;
@@ -24,13 +25,6 @@ beforeAll(async () => {
 }, 2 * PATIENCE_MS);
 afterAll(() => place?.close());
 
-const drawn = async (page: Page): Promise<void> => {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await page
-    .getByText(/^(?:Loading|Comparing|Looking)/)
-    .first()
-    .waitFor({ state: "detached" });
-};
 const isWithin = (page: Page): Promise<boolean> => page.evaluate<boolean>("document.querySelector('dialog[open]')?.contains(document.activeElement) ?? false");
 
 /** Opens the dialog of a button, and leaves it as people do who use keys alone. */
@@ -137,13 +131,7 @@ async function seeded(): Promise<Readonly<Record<"going" | "failing" | "whole" |
   const whole = await ran("whole", { answer: "reverse" });
   const other = await ran("other", { answer: "wrong" });
   const failing = await ran("failing", { answer: "reverse", faults: [{ when: { every: 2 }, fault: { kind: "empty_choices" } }] });
-  const asked = { env_id: "reverse-text", num_examples: 1, api_base_url: place.model.url, api_key_var: "PRIME_API_KEY" };
-  await place.ask("/schedules/nightly", { method: "PUT", body: { cron: "0 3 * * *", time_zone: "UTC", eval: { ...asked, model: "scripted" } } });
-  await place.ask("/evaluators/loop", { method: "PUT", body: { run_every: 50, evaluations: [{ name: "sums", eval: asked, metrics: ["mean_reward"] }] } });
-  await place.ask("/tokens", { method: "POST", body: { name: "of the night", scopes: ["runs:read"], expires_in: "30d" } });
-  await place.ask("/secrets/", { method: "POST", body: { name: "JUDGE_API_KEY", value: "sk-of-the-judge", hosts: ["api.example.com"] } });
-  await place.ask("/monitors/trainer", { method: "PUT", body: { every: "5m" } });
-  await place.ask("/alerts/oncall", { method: "PUT", body: { to: "webhook", url: "https://hooks.example.com/oncall", on: ["run.failed"] } });
+  await keepThings(place);
   place.model.setScript({ answer: "reverse", latency_ms: 60_000 });
   const going = await place.create({ name: "on its way", examples: 6 });
   return { going, failing, whole, other };

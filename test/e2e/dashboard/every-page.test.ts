@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
-import { barriersIn } from "../../support/browser/dashboard-browser.ts";
+import { barriersIn, drawn } from "../../support/browser/dashboard-browser.ts";
 import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 import { pageAddresses } from "../../support/browser/every-page.ts";
 import { PAYLOADS } from "../../support/browser/hostile-rows.ts";
@@ -47,15 +47,6 @@ beforeAll(async () => {
   addresses = await pageAddresses({ id, example: "0", rollout: "0", reference: environment, name: NAME });
 }, 3 * PATIENCE_MS);
 afterAll(() => place?.close());
-
-/** Until the page says what it is, and of nothing that it comes. */
-async function drawn(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  await page
-    .getByText(/^(Loading|Comparing)/)
-    .first()
-    .waitFor({ state: "detached" });
-}
 
 const isQuiet = async (page: Page, where: string): Promise<void> => {
   expect.soft(await page.title(), where).not.toBe("taken");

@@ -2,11 +2,10 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn } from "../../support/browser/dashboard-browser.ts";
-import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { DashboardPlace, GONE, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { keepThings } from "../../support/browser/kept-things.ts";
 
 const browserPath = findBrowser();
-/** What the console says of a service that is gone. */
-const GONE = /ERR_|Failed to load resource/;
 const ENVIRONMENT = "reverse-text";
 const SILENT = "The service does not answer.";
 
@@ -27,17 +26,7 @@ let place: DashboardPlace;
 beforeAll(async () => {
   if (browserPath === null) return;
   place = await DashboardPlace.start(browserPath);
-  const asked = { env_id: ENVIRONMENT, num_examples: 1, api_base_url: place.model.url, api_key_var: "PRIME_API_KEY" };
-  await place.ask("/schedules/nightly", { method: "PUT", body: { cron: "0 3 * * *", time_zone: "UTC", eval: { ...asked, model: "scripted" } } });
-  await place.ask("/evaluators/loop", { method: "PUT", body: { run_every: 50, evaluations: [{ name: "sums", eval: asked, metrics: ["mean_reward"] }] } });
-  await place.ask("/tokens", { method: "POST", body: { name: "of the night", scopes: ["runs:read"], expires_in: "30d" } });
-  await place.ask("/secrets/", { method: "POST", body: { name: "JUDGE_API_KEY", value: "sk-of-the-judge", hosts: ["api.example.com"] } });
-  await place.ask("/monitors/trainer", { method: "PUT", body: { every: "5m" } });
-  await place.ask("/alerts/oncall", { method: "PUT", body: { to: "webhook", url: "https://hooks.example.com/oncall", on: ["run.failed"] } });
-  await place.ask("/endpoints", {
-    method: "POST",
-    body: { endpoint: [{ endpoint_id: "checkpoint", model: "m", url: place.model.url, key: "PRIME_API_KEY" }] },
-  });
+  await keepThings(place);
 }, 3 * PATIENCE_MS);
 afterAll(() => place?.close());
 
@@ -63,6 +52,9 @@ describe.skipIf(browserPath === null)(`a service that goes under pages that look
       for (const { page, what, shows, address } of pages) {
         await comeBack(page);
         await lost(page, what).waitFor();
+        await shown(page)
+          .getByText(/This page tries again by itself\./)
+          .waitFor();
         expect.soft(await shown(page).textContent(), address).toContain(shows);
         expect.soft(await shown(page).textContent(), address).not.toMatch(/no schedule yet|no evaluator yet|there is no |nobody is told|no job is watched/i);
         expect.soft(await barriersIn(page), address).toEqual([]);
@@ -72,7 +64,9 @@ describe.skipIf(browserPath === null)(`a service that goes under pages that look
       const dialog = schedule.page.getByRole("dialog");
       await schedule.page.getByRole("button", { name: "Pause" }).click();
       await dialog.getByRole("button", { name: "Pause" }).click();
-      await dialog.getByText(`${SILENT} Is it running, and is the network there? Try again once it answers.`).waitFor();
+      await dialog.getByText(`${SILENT} Is it running, and is the network there?`).waitFor();
+      // Nor does it promise to pause by itself.
+      expect(await dialog.textContent()).not.toContain("by itself");
 
       await place.serveAgain(port);
       for (const { page, shows, address } of pages) {
@@ -114,6 +108,7 @@ describe.skipIf(browserPath === null)(`a service that goes under pages that look
       expect(await barriersIn(environments)).toEqual([]);
       await form.getByRole("button", { name: "Start the run" }).click();
       await form.getByRole("status").getByText(SILENT).waitFor();
+      expect(await form.locator("#start-said").textContent()).not.toContain("by itself");
       expect(await field("Eval name").inputValue()).toBe("asked for while nobody answered");
       expect(await barriersIn(form)).toEqual([]);
 

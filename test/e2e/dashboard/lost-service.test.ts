@@ -2,11 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn } from "../../support/browser/dashboard-browser.ts";
-import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { DashboardPlace, GONE, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 
 const browserPath = findBrowser();
-/** What the console says of a service that is gone. */
-const GONE = /ERR_|Failed to load resource/;
 
 let place: DashboardPlace;
 beforeAll(async () => {
@@ -60,6 +58,10 @@ describe.skipIf(browserPath === null)(`a service that goes and comes back ${NEED
       await transcripts.getByRole("alert").first().getByText("The service does not answer.").waitFor();
       await compare.getByRole("combobox", { name: "Show" }).selectOption("better");
       await lost(compare, "this comparison is").waitFor();
+      await compare
+        .getByText(/This page tries again by itself\./)
+        .first()
+        .waitFor();
       expect(await compare.locator("table.metrics").textContent()).toBe(metrics);
       expect(await compare.locator("a.example-link").count()).toBe(6);
       expect(await compare.locator("table.compared").textContent()).toContain("worse");

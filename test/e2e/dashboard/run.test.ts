@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn, type OpenedDashboard } from "../../support/browser/dashboard-browser.ts";
-import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { DashboardPlace, GONE, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 
 const browserPath = findBrowser();
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>\u202ejavascript:alert(1)`;
@@ -88,7 +88,7 @@ describe.skipIf(browserPath === null)(`the page of a run ${NEEDS_BROWSER}`, { ti
     closing(async () => {
       place.model.setScript({ answer: "reverse", latency_ms: 3_000 });
       const id = await place.create({ name: "through a kill", examples: 3 });
-      const dashboard = await openRun(id, "", {}, /ERR_|Failed to load resource/);
+      const dashboard = await openRun(id, "", {}, GONE);
       await status(dashboard, "Running").waitFor();
       const port = await place.kill();
       await dashboard.page.getByText(/^Connection lost: this run is as it was/).waitFor();

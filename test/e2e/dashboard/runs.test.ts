@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findBrowser, NEEDS_BROWSER } from "../../support/browser/browser.ts";
 import { barriersIn, type OpenedDashboard } from "../../support/browser/dashboard-browser.ts";
-import { DashboardPlace, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
+import { DashboardPlace, GONE, PATIENCE_MS } from "../../support/browser/dashboard-place.ts";
 
 const browserPath = findBrowser();
 /** What somebody may call a run. */
@@ -200,7 +200,7 @@ describe.skipIf(browserPath === null)(`the page of runs ${NEEDS_BROWSER}`, { tim
     closing(async () => {
       place.model.setScript({ answer: "reverse", latency_ms: 3_000 });
       const id = await place.create({ name: "through a kill", examples: 3 });
-      const dashboard = await place.open("", {}, /ERR_|Failed to load resource/);
+      const dashboard = await place.open("", {}, GONE);
       await row(dashboard, "through a kill").getByText("Running").waitFor();
       const port = await place.kill();
       await dashboard.page.getByText(/^Connection lost: these runs are as they were/).waitFor();

@@ -45,6 +45,15 @@ export async function openDashboard(browser: Browser, url: string, options: Brow
   return { page, faults, close: () => context.close() };
 }
 
+/** Until a page that was opened says what it is, and of nothing that it comes. */
+export async function drawn(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page
+    .getByText(/^(?:Loading|Comparing|Looking).*…$/)
+    .first()
+    .waitFor({ state: "detached" });
+}
+
 interface AxeResults {
   readonly passes: readonly object[];
   readonly violations: readonly { readonly id: string; readonly impact: string | null; readonly nodes: readonly { readonly html: string }[] }[];

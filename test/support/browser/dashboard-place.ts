@@ -7,6 +7,9 @@ import { launchBrowser, type OpenedDashboard, openDashboard } from "./dashboard-
 /** How long anything in these tests may take before it is a fault. */
 export const PATIENCE_MS = 60_000;
 
+/** What the console says of a service that is gone. */
+export const GONE = /ERR_|Failed to load resource/;
+
 /** What of a creation a test wants other than usual; `body` and `config` go into the request as they are. */
 export interface Wish {
   readonly name: string;

@@ -35,8 +35,7 @@ const plotOf = ({ metric, bins }: Distribution): BarPlot => ({
 function saysOf({ n, errored, min, max, zero_one, bins }: Distribution): string {
   const without = errored === 0 ? "" : `; ${thousands(errored)} that ended in errors are not among them`;
   const ones = bins.find(([low, high]) => low === 1 && high === 1)?.[2] ?? 0;
-  if (zero_one && (ones === 0 || ones === n))
-    return `${n === 1 ? "The one there is" : `All ${thousands(n)}`} ${n === 1 ? "is" : "are"} ${ones === 0 ? 0 : 1}${without}.`;
+  if (zero_one && (ones === 0 || ones === n)) return `${n === 1 ? "The only one is" : `All ${thousands(n)} are`} ${ones === 0 ? 0 : 1}${without}.`;
   if (zero_one) return `${thousands(ones)} of ${thousands(n)} ${ones === 1 ? "is" : "are"} 1, the others 0${without}.`;
   return `${thousands(n)} from ${panelNumber(min ?? 0)} to ${panelNumber(max ?? 0)}${without}.`;
 }
